@@ -35,10 +35,10 @@ from condmask.disclosure.choose import choose
 from condmask.disclosure.sample import sample_of
 
 PARTS = {
-    "ALONE": features.ALONE,
-    "CLEAR": features.CLEAR,
-    "OTHERS": features.OTHERS,
-    "ITSELF": features.ITSELF,
+    "ALONE": features.STANDALONE_GUESSES,
+    "CLEAR": features.FEATURES_OF_CLEAR,
+    "OTHERS": features.FEATURES_OF_OTHERS,
+    "ITSELF": features.FEATURES_OF_ITSELF,
     "NAMED": named.NAMED,
 }
 SEEDS = 4

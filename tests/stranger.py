@@ -19,7 +19,7 @@ class Microaggregation(Scheme):
     size: int
 
     def __init__(self, size: int) -> None:
-        object.__setattr__(self, "size", _checks.whole(size, "size", least=2))
+        object.__setattr__(self, "size", _checks.integer(size, "size", least=2))
 
     def mask_rows(self, x, stream, others):
         """Every row of x, masked on its own."""

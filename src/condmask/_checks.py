@@ -19,9 +19,9 @@ import numpy as np
 from condmask.errors import ArgumentError, ArgumentTypeError, CondmaskError
 
 LARGEST_EXACT_INTEGER = 2**53
-LARGEST = 2.0**1022  # so that the difference of two values is finite
-MOST_ORDER = 170  # whose factorial is the largest that a number can hold
-MOST_SHOWN = 500  # letters of a value in a message
+MAX_MAGNITUDE = 2.0**1022  # so that the difference of two values is finite
+MAX_ORDER = 170  # whose factorial is the largest that a number can hold
+MAX_SHOWN_LETTERS = 500  # letters of a value in a message
 NAN_POLICIES = ("raise", "omit")
 
 
@@ -35,7 +35,7 @@ def require(
 ) -> None:
     """Refuse a value that its rule does not allow, and say what helps."""
     if not allowed:
-        raise error(f"{rule}, got {shown(value)}{hint}")
+        raise error(f"{rule}, got {in_message(value)}{hint}")
 
 
 @contextmanager
@@ -50,7 +50,7 @@ def converting(value: Any, name: str, rule: str) -> Iterator[None]:
     except (CondmaskError, MemoryError):
         raise
     except Exception:
-        raise ArgumentTypeError(f"{name} must be {rule}, got {shown(value)}") from None
+        raise ArgumentTypeError(f"{name} must be {rule}, got {in_message(value)}") from None
 
 
 def real(value: Any, name: str, rule: str) -> float:
@@ -76,14 +76,14 @@ def positive(value: Any, name: str, *, least: float = 0.0) -> float:
     return number
 
 
-def not_negative(value: Any, name: str) -> float:
+def not_below_zero(value: Any, name: str) -> float:
     """A finite number of at least 0."""
     number = real(value, name, "a finite number of at least 0")
     require(0.0 <= number < math.inf, f"{name} must be at least 0 and finite", value)
     return number
 
 
-def whole(
+def integer(
     value: Any, name: str, *, least: int, most: int = LARGEST_EXACT_INTEGER, beyond: str = ""
 ) -> int:
     """A whole number of Python's or NumPy's, True and False are none; at most so large where time
@@ -99,13 +99,13 @@ def whole(
     return number
 
 
-def order(value: Any, name: str, *, most: int = MOST_ORDER) -> int:
+def order(value: Any, name: str, *, most: int = MAX_ORDER) -> int:
     """The order of a moment."""
     beyond = ", beyond which powers of the noise are too large for a number"
-    return whole(value, name, least=1, most=most, beyond=beyond)
+    return integer(value, name, least=1, most=most, beyond=beyond)
 
 
-def called(value: Any, name: str) -> Any:
+def callback(value: Any, name: str) -> Any:
     """What is called as work goes on; None where nothing is."""
     require(
         value is None or callable(value),
@@ -122,7 +122,7 @@ def text(value: Any, name: str) -> str:
     return str(value)
 
 
-def truth(value: Any, name: str) -> bool:
+def boolean(value: Any, name: str) -> bool:
     """True or False, and nothing that merely counts as one."""
     require(
         isinstance(value, bool | np.bool_),
@@ -197,15 +197,15 @@ def reals(values: Any, name: str) -> np.ndarray:
     rule = "a number or an array of numbers"
     given = array(values, name, rule)
     if given.dtype.kind not in "iuf":
-        raise ArgumentTypeError(f"{name} must be {rule}, got {_kind(given, shown(values))}")
+        raise ArgumentTypeError(f"{name} must be {rule}, got {_kind(given, in_message(values))}")
     points = given.astype(np.float64)
     if np.isnan(points).any():
-        wrong = "hold NaN" if points.ndim else f"be NaN, got {shown(values)}"
+        wrong = "hold NaN" if points.ndim else f"be NaN, got {in_message(values)}"
         raise ArgumentError(f"{name} must not {wrong}")
     return points
 
 
-def every(
+def all_allowed(
     points: np.ndarray, allowed: Callable[[np.ndarray], np.ndarray], rule: str
 ) -> np.ndarray:
     """Points that their rule allows one and all."""
@@ -218,17 +218,19 @@ def every(
 def probabilities(values: Any, name: str) -> np.ndarray:
     """Points strictly between 0 and 1."""
     rule = f"{name} must lie strictly between 0 and 1"
-    return every(reals(values, name), lambda points: (points > 0.0) & (points < 1.0), rule)
+    return all_allowed(reals(values, name), lambda points: (points > 0.0) & (points < 1.0), rule)
 
 
 def distances(values: Any, name: str) -> np.ndarray:
     """Points of at least 0."""
-    return every(reals(values, name), lambda points: points >= 0.0, f"{name} must not be negative")
+    return all_allowed(
+        reals(values, name), lambda points: points >= 0.0, f"{name} must not be negative"
+    )
 
 
 def finite_distances(values: Any, name: str) -> np.ndarray:
     """Finite ones, on each of which attackers are tried."""
-    return every(distances(values, name), np.isfinite, f"{name} must be finite")
+    return all_allowed(distances(values, name), np.isfinite, f"{name} must be finite")
 
 
 def column(
@@ -277,16 +279,16 @@ def at_least_two(count: int, name: str) -> None:
 
 def no_infinities(array: np.ndarray, name: str, row: int = 0) -> None:
     """``row`` is the position of the first value in the whole column."""
-    if array.size == 0 or (array.min() >= -LARGEST and array.max() <= LARGEST):
+    if array.size == 0 or (array.min() >= -MAX_MAGNITUDE and array.max() <= MAX_MAGNITUDE):
         return  # without a temporary array; a NaN makes both comparisons false
     infinite = np.isinf(array)
-    beyond = np.abs(array) > LARGEST
+    beyond = np.abs(array) > MAX_MAGNITUDE
     if infinite.any():
         raise ArgumentError(
             f"{name} must be finite, got {_counted(infinite, 'infinite value', row)}"
         )
     if beyond.any():
-        rule = f"{name} must be at most {LARGEST:.1e} in size"
+        rule = f"{name} must be at most {MAX_MAGNITUDE:.1e} in size"
         raise ArgumentError(f"{rule}, got a larger one at position {row + int(beyond.argmax())}")
 
 
@@ -335,7 +337,7 @@ def same_length(array: Any, name: str, n: int, of: str) -> None:
         raise ArgumentError(f"{name} must be as long as {of}, {n} values, got {len(array)}")
 
 
-def shown(value: Any) -> str:
+def in_message(value: Any) -> str:
     """What was given, in a message, on one line and cut where it is long; of a table, a column or
     an array, which may be originals, its type, as of what cannot be shown."""
     try:
@@ -346,7 +348,7 @@ def shown(value: Any) -> str:
         text = ""
     if not text:
         return f"a {type(value).__name__}"
-    return text if len(text) <= MOST_SHOWN else f"{text[:MOST_SHOWN]}..."
+    return text if len(text) <= MAX_SHOWN_LETTERS else f"{text[:MAX_SHOWN_LETTERS]}..."
 
 
 def listed(names: Sequence[Any]) -> str:

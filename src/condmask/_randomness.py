@@ -168,7 +168,7 @@ def study_seed(rng: Any) -> int:
     rule = "rng must be None, a whole number of at least 0 or a NumPy Generator"
     known = isinstance(rng, (int, np.integer)) and not isinstance(rng, bool)
     _checks.require(known, rule, rng, ArgumentTypeError)
-    return _checks.whole(rng, "rng", least=0)
+    return _checks.integer(rng, "rng", least=0)
 
 
 def check_rng(value: Any) -> Any:

@@ -129,7 +129,7 @@ def mask(
         known, "ddf must be a data frame of Dask", type(ddf).__name__, errors.ArgumentTypeError
     )
     out = _checks.path(target, "target").absolute()
-    again = _checks.truth(again, "again")
+    again = _checks.boolean(again, "again")
     book = Log(log)
     found = Obstacles(dry_run=False)
     with found.data.collected():
@@ -144,7 +144,7 @@ def mask(
     check_places(out, None, book, found, force=False)
     found.raise_all()
     partitions = ddf.to_delayed()
-    with errors.each_once():
+    with errors.warn_once_each():
         seen = _on_each(partitions, partial(_seen, job, 2 * SAMPLE // len(partitions) + 1), out)
         if not seen:
             raise errors.ArgumentError("ddf must have at least 2 records, got none")
@@ -238,7 +238,7 @@ def _seen(job: jobs.Job, most: int, table: Any) -> Seen:
     mark = mark_of(table)
     if mark is not None:
         refuse_masked(mark.columns, "ddf, as the mark of a partition says")
-    with errors.heard(ReleaseWarning) as texts:
+    with errors.collect_warnings(ReleaseWarning) as texts:
         part = jobs.part_of(table, job, "part")
     return Seen(jobs.look_at(part, job), texts, table.take(in_stretches(table.num_rows, most)))
 

@@ -29,8 +29,8 @@ if TYPE_CHECKING:
     import pandas as pd
 
 # noise of some 30%
-SCHEME = ConditionalMasking(p=0.6, sigma=0.3, scale="log", reverse_mapping=True)
-DECILES = np.arange(1, 10) / 10
+DEMO_SCHEME = ConditionalMasking(p=0.6, sigma=0.3, scale="log", reverse_mapping=True)
+DEMO_PROBABILITIES = np.arange(1, 10) / 10
 NEAR_DOLLARS = 50.0  # masked amounts closer than this to the original count as near
 COLLEGE_YEARS = 16  # years of education that count as a completed college degree
 
@@ -115,7 +115,7 @@ def run(out: "str | os.PathLike[str] | None" = None) -> Demo:
     columns = {"earnings": earnings.astype(np.int64), "education": education}
     with tempfile.TemporaryDirectory() as folder:
         target = Path(folder) / "masked.parquet" if out is None else Path(out)
-        mask_table(columns, {"earnings": SCHEME}).write(target, log=False)
+        mask_table(columns, {"earnings": DEMO_SCHEME}).write(target, log=False)
         masked = read_column(target, "earnings")
         scheme = read_release(target).schemes["earnings"]
         rows = column_rows(target, earnings) + education_rows(target, earnings, education)
@@ -134,9 +134,9 @@ def survey() -> tuple[np.ndarray, np.ndarray]:
 
 def column_rows(target: Path, earnings: np.ndarray) -> list[dict[str, Any]]:
     """Compare mean, standard deviation and deciles of the original with their estimates."""
-    summary = read_release(target)["earnings"].summary(DECILES)
+    summary = read_release(target)["earnings"].summary(DEMO_PROBABILITIES)
     originals = [float(earnings.mean()), float(earnings.std(ddof=1))]
-    originals += np.quantile(earnings, DECILES, method="inverted_cdf").tolist()
+    originals += np.quantile(earnings, DEMO_PROBABILITIES, method="inverted_cdf").tolist()
     return [
         compared(name, original, estimate, low, high)
         for name, original, estimate, low, high in zip(

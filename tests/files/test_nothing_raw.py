@@ -18,7 +18,7 @@ from columns import DIGITS, GENERIC, LARGE, VALUE
 from worlds import KEY, masked, write
 
 import condmask as cm
-from condmask.errors import heard, warn
+from condmask.errors import collect_warnings, warn
 
 N = 400
 # digits enough to be found by chance never
@@ -343,7 +343,7 @@ def test_each_thread_hears_its_own_warnings_and_the_filters_stay():
     first_out = Event()
 
     def first():
-        with heard(UserWarning) as texts:
+        with collect_warnings(UserWarning) as texts:
             first_in.set()
             second_in.wait(60)
             warn("of the first", UserWarning)
@@ -352,11 +352,11 @@ def test_each_thread_hears_its_own_warnings_and_the_filters_stay():
 
     def second():
         first_in.wait(60)
-        with heard() as texts:
+        with collect_warnings() as texts:
             second_in.set()
             first_out.wait(60)
             warn("of the second", ResourceWarning)
-            with heard(UserWarning) as inner:
+            with collect_warnings(UserWarning) as inner:
                 warn("not of the inner's category", ResourceWarning)
                 warn("the inner's", UserWarning)
         return texts, inner

@@ -330,7 +330,7 @@ def test_all_that_is_wrong_is_said_at_once_and_its_remedies_settle_it(tmp_path):
 def test_a_file_of_few_records_is_refused_under_noise_alone(tmp_path):
     source = write(TABLE.slice(0, 99).select(["age"]), tmp_path / "a.parquet")
     with pytest.raises(
-        cm.ReleaseError, match="99 records are too few, and a file must have at least 100"
+        cm.ReleaseError, match="99 records are too few: a file must have at least 100"
     ):
         cm.mask_file(
             source, tmp_path / "b.parquet", {"age": cm.ConditionalMasking(0.6, 20.0, decimals=0)}

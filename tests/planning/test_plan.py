@@ -17,7 +17,7 @@ from scipy.stats import laplace, norm
 from worlds import rest_slow
 
 import condmask as cm
-from condmask.planning.candidates import DECILES, QUANTILES, of_cdf
+from condmask.planning.candidates import DECILE_PROBABILITIES, QUANTILES, cdf_variances
 from condmask.studies.populations import Fixed
 
 N = 2_000
@@ -186,7 +186,7 @@ def test_where_nothing_is_suggested_masking_says_why():
     made = cm.plan(many, d=[500], p=0.3, sigma=1000.0, reverse_mapping=True)
 
     assert made.suggestions == {}
-    assert "with a rare value get that value back" in str(made)
+    assert "with a rare value would keep it" in str(made)
     with pytest.raises(ValueError, match="rare value"):
         _ = made.best
 
@@ -418,11 +418,11 @@ def test_the_variance_of_t_is_that_of_its_weights(p, noise):
     u, du = gauss_legendre(np.linspace(-25.0, 25.0, 1_001), order=2)
     k_of_u = weights(noise, u, p)
     plain = [
-        of_cdf(x, cm.ConditionalMasking(p, sigma, noise=noise, **options))
+        cdf_variances(x, cm.ConditionalMasking(p, sigma, noise=noise, **options))
         for options in ({"donors": "sample"}, {"step": 0.0, "donors": "permutation"})
     ]
 
-    for j, t in enumerate(np.quantile(x, DECILES, method="inverted_cdf")):
+    for j, t in enumerate(np.quantile(x, DECILE_PROBABILITIES, method="inverted_cdf")):
         off = (t - x) / sigma
         drawn = weights(noise, off, p)
         kept = np.array([k_of_u, k_of_u**2]) * du @ density[noise](u[:, None] - off)

@@ -17,7 +17,7 @@ from matplotlib.figure import Figure
 from pictures import PICTURES, SCHEME, comparison, drawn, originals, plan, stored, study
 
 import condmask as cm
-from condmask.plot.panels import COLOURS, plain_numbers, text
+from condmask.plot.panels import COLOURS, escaped_name, plain_numbers
 
 
 def release(**options):
@@ -163,7 +163,7 @@ def test_a_negative_number_has_a_minus_and_no_hyphen():
 )
 def test_a_name_is_shown_as_it_is(name, shown):
     figure = Figure()
-    label = figure.text(0.5, 0.5, text(name))
+    label = figure.text(0.5, 0.5, escaped_name(name))
     figure.canvas.draw()
 
     # what matplotlib draws: no formula, and dollar signs without what kept them from being one
@@ -342,7 +342,7 @@ def test_dots_are_errors_as_multiples_of_those_of_the_first_method():
 
 def test_what_a_method_cannot_give_is_written_out():
     written = [
-        [(text.get_text(), text.get_position()[1]) for text in panel.texts]
+        [(escaped_name.get_text(), escaped_name.get_position()[1]) for escaped_name in panel.texts]
         for panel in comparison().plot()
     ]
 
@@ -396,5 +396,7 @@ def test_each_group_of_schemes_is_where_the_plan_has_it_and_has_a_look_of_its_ow
         "cap",
     ]
     uncapped = plan(caps={}, allowed=np.ones(12, bool), suggestions={})
-    free = [text.get_text() for text in uncapped.plot()[0].get_legend().get_texts()]
+    free = [
+        escaped_name.get_text() for escaped_name in uncapped.plot()[0].get_legend().get_texts()
+    ]
     assert free == ["frontier", "scheme", "refused by the audit", "a constant guess"]

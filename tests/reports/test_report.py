@@ -123,10 +123,10 @@ def test_no_line_of_the_original_is_in_a_public_picture(people, made):
         pytest.skip("the distribution of the original is that of the release")
     estimate = cm.read_release(made.release, "income")
     x = people.frame.income.to_numpy()
-    lines = {charts.MASKED: pd.read_parquet(made.release)["income"].to_numpy()}
+    lines = {charts.MASKED_LINE: pd.read_parquet(made.release)["income"].to_numpy()}
     without, with_it = (
         charts.distribution(estimate, drawn, AXIS, target="population")
-        for drawn in (lines, lines | {charts.ORIGINAL: x})
+        for drawn in (lines, lines | {charts.ORIGINAL_LINE: x})
     )
     public = set().union(*leaks.places(made.public))
     (curve,) = [
@@ -138,7 +138,8 @@ def test_no_line_of_the_original_is_in_a_public_picture(people, made):
     assert without.strip() in made.public
     assert not curve & public
     assert (
-        charts.distribution(estimate, lines | {charts.ORIGINAL: x}, AXIS, target="file") != with_it
+        charts.distribution(estimate, lines | {charts.ORIGINAL_LINE: x}, AXIS, target="file")
+        != with_it
     )
 
 
@@ -288,7 +289,7 @@ def test_missing_values_are_not_drawn():
     z = np.random.default_rng(1).lognormal(8.0, 0.5, 400).round(2)
     whole, gaps = (
         charts.distribution(
-            SCHEMES["noise"].estimate(x), {charts.MASKED: x}, "income", target="file"
+            SCHEMES["noise"].estimate(x), {charts.MASKED_LINE: x}, "income", target="file"
         )
         for x in (z, np.insert(z, 9, [np.nan] * 100))
     )
@@ -345,11 +346,13 @@ def boxes(axes):
 
 def test_distribution_functions_are_the_shares_at_or_below(made, axes_of):
     estimate = cm.read_release(made.release, "income")
-    drawn = {charts.MASKED: np.arange(3.0)}
+    drawn = {charts.MASKED_LINE: np.arange(3.0)}
     first = axes_of(charts.distribution, estimate, drawn, AXIS, target="file")
     at = first.lines[-1].get_xdata()
     values = np.append(at[::50], [np.nan, *at[200:205]])
-    axes = axes_of(charts.distribution, estimate, {charts.MASKED: values}, AXIS, target="file")
+    axes = axes_of(
+        charts.distribution, estimate, {charts.MASKED_LINE: values}, AXIS, target="file"
+    )
     line = axes.lines[-1]
     curve = axes.lines[0]
 
@@ -357,7 +360,7 @@ def test_distribution_functions_are_the_shares_at_or_below(made, axes_of):
         line.get_ydata(), (values[:, None] <= at).sum(axis=0) / (values.size - 1)
     )
     assert (at[0], at[-1]) == (curve.get_xdata()[0], curve.get_xdata()[-1])
-    assert (line.get_label(), line.get_linestyle()) == (charts.MASKED, "--")
+    assert (line.get_label(), line.get_linestyle()) == (charts.MASKED_LINE, "--")
     assert [axes.get_xlabel(), axes.get_ylabel()] == [AXIS, "share of records at or below"]
     assert len(axes.get_legend().get_texts()) == 3
     panel, legend = boxes(axes)

@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 import condmask as cm
-from condmask.disclosure.table import ROWS
+from condmask.disclosure.table import MAX_EXAMINED_ROWS
 from condmask.files.parts import Source
 
 RNG = np.random.default_rng(3)
@@ -46,11 +46,14 @@ def test_a_table_and_a_file_are_refused_alike_for_a_column_behind_many_others(tm
 
 
 def test_a_column_in_clear_is_seen_in_a_file_sorted_by_the_masked_one(tmp_path):
-    n = 2 * ROWS + 1_000
+    n = 2 * MAX_EXAMINED_ROWS + 1_000
     wage = np.sort(np.round(RNG.lognormal(8.0, 0.5, n)))
     # what follows it over the whole range, and in no short one
     frame = pd.DataFrame({"wage": wage, "tax": wage + RNG.normal(0.0, 300.0, n)})
-    assert np.corrcoef(frame["wage"][:ROWS], frame["tax"][:ROWS])[0, 1] < 0.9
+    assert (
+        np.corrcoef(frame["wage"][:MAX_EXAMINED_ROWS], frame["tax"][:MAX_EXAMINED_ROWS])[0, 1]
+        < 0.9
+    )
     frame.to_parquet(tmp_path / "a.parquet")
 
     audit = cm.audit(Source(tmp_path / "a.parquet").table(), {"wage": SCHEME})

@@ -286,7 +286,7 @@ def risk(
     from condmask.disclosure.audit import table_of
     from condmask.disclosure.risk import risk_of
     from condmask.publish.stages import originals
-    from condmask.reports.alignment import in_order
+    from condmask.reports.alignment import matched_to_release
 
     if released is None and match is not None:
         raise UsageError("--match must be left out without --released")
@@ -304,7 +304,9 @@ def risk(
     release = cm.read_release(released)
     original = originals(source, csv.format()).table(numeric=release.schemes)
     checked, schemes = table_of(
-        in_order(original, release, match), release.schemes, parts=release._published.parts
+        matched_to_release(original, release, match),
+        release.schemes,
+        parts=release._published.parts,
     )
     masked = release._source.table(numeric=schemes)
     output.show(risk_of(checked, schemes, d, masked))

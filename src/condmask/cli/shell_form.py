@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from condmask.missing_codes import Code
 
 # the options of all commands, by the names that Python has for them
-NAMES = """
+OPTION_NAMES = """
 accept_visible_coins again aggregate_ends cdf checkpoint column confidence_level d decimal
 decimals delimiter donors dry_run encoding force group json keep_metadata log match max_error
 max_lift max_record_risk max_risk missing missing_as na nan_policy no_log noise options
@@ -24,7 +24,7 @@ original other out p part_rows people plot quantile range rare_gaps regress rele
 reverse_mapping round scale shuffle sigma small_strata step strata target units verbose weights
 workers
 """
-OPTIONS = frozenset(NAMES.split())
+OPTIONS = frozenset(OPTION_NAMES.split())
 POSITIONAL = {"target"}  # options of some commands, files of others
 # arguments of methods of estimates that have another name as options
 RENAMED = {
@@ -34,25 +34,28 @@ RENAMED = {
     "q": "quantile",
     "quantiles": "quantile",
 }
-NEGATIVE = {"log": "--no-log", "reverse_mapping": "--no-reverse-mapping"}
+NEGATIVE_FLAGS = {"log": "--no-log", "reverse_mapping": "--no-reverse-mapping"}
 # calls that the shell writes as options, each with the option that chooses the class
-CLASSES = {"ConditionalMasking": "", "ReverseMapping": "--reverse-mapping", "CsvFormat": ""}
+CLASS_FLAGS = {"ConditionalMasking": "", "ReverseMapping": "--reverse-mapping", "CsvFormat": ""}
 
-TEXT = r"""(?:'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*")"""
-PLAIN = rf"(?:[^()\[\]'\"]|{TEXT})*"  # the inside of brackets that hold no others
-INSIDE = rf"(?:[^()\[\]'\"]|{TEXT}|[(\[]{PLAIN}[)\]])*"
-BRACKETS = rf"(?:\({INSIDE}\)|\[{INSIDE}\])"
-CALL = rf"\b(?:cm\.)?(?:{'|'.join(CLASSES)})\((?:[^()\[\]'\"]|{TEXT}|{BRACKETS})*\)"
-NAME = rf"\b(?:{'|'.join(OPTIONS)})"
-SUBJECT = rf"\b(?:{'|'.join(OPTIONS | RENAMED.keys())})"
-VALUE = rf"(?:{TEXT}|{BRACKETS}|\.\.\.|[-+]?\w+(?:\.\w+)*(?:[-+]\d+)?)"
+QUOTED_PATTERN = r"""(?:'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*")"""
+FLAT_PATTERN = rf"(?:[^()\[\]'\"]|{QUOTED_PATTERN})*"  # the inside of brackets that hold no others
+INSIDE_PATTERN = rf"(?:[^()\[\]'\"]|{QUOTED_PATTERN}|[(\[]{FLAT_PATTERN}[)\]])*"
+BRACKETS_PATTERN = rf"(?:\({INSIDE_PATTERN}\)|\[{INSIDE_PATTERN}\])"
+CALL_PATTERN = (
+    rf"\b(?:cm\.)?(?:{'|'.join(CLASS_FLAGS)})"
+    rf"\((?:[^()\[\]'\"]|{QUOTED_PATTERN}|{BRACKETS_PATTERN})*\)"
+)
+NAME_PATTERN = rf"\b(?:{'|'.join(OPTIONS)})"
+SUBJECT_PATTERN = rf"\b(?:{'|'.join(OPTIONS | RENAMED.keys())})"
+VALUE_PATTERN = rf"(?:{QUOTED_PATTERN}|{BRACKETS_PATTERN}|\.\.\.|[-+]?\w+(?:\.\w+)*(?:[-+]\d+)?)"
 
 MESSAGE_PARTS = re.compile(
-    rf"(?P<schemes>\{{(?:{TEXT}: {CALL}(?:, )?)+\}})"
-    rf"|(?P<call>(?:\bcsv=)?{CALL})"
-    rf"|(?P<argument>{NAME}={VALUE})"
-    rf"|(?P<subject>(?:^|(?<=\d\) )){SUBJECT}(?= must\b))"
-    rf"|(?P<quoted>(?<!\w){TEXT})"
+    rf"(?P<schemes>\{{(?:{QUOTED_PATTERN}: {CALL_PATTERN}(?:, )?)+\}})"
+    rf"|(?P<call>(?:\bcsv=)?{CALL_PATTERN})"
+    rf"|(?P<argument>{NAME_PATTERN}={VALUE_PATTERN})"
+    rf"|(?P<subject>(?:^|(?<=\d\) )){SUBJECT_PATTERN}(?= must\b))"
+    rf"|(?P<quoted>(?<!\w){QUOTED_PATTERN})"
 )
 
 
@@ -84,21 +87,21 @@ def _argument(text: str) -> str:
         return f"{_flag(name)} {written}"
 
 
-def _call(text: str) -> str:
+def _call_options(text: str) -> str:
     """Return a call, ``ConditionalMasking(p=0.6, sigma=500.0)``, as options."""
     kind, arguments = _parsed(text.removeprefix("csv="))
     options = [_option(name, value) for name, value in arguments.items()]
-    return " ".join(filter(None, (CLASSES[kind], *options)))
+    return " ".join(filter(None, (CLASS_FLAGS[kind], *options)))
 
 
-def _schemes(text: str) -> str:
+def _scheme_options(text: str) -> str:
     """Return schemes by column as options; those of several columns as a table in TOML."""
     table = ast.parse(text, mode="eval").body
     assert isinstance(table, ast.Dict)
     names = [ast.literal_eval(key) for key in table.keys if key is not None]
     calls = [ast.unparse(value) for value in table.values]
     if len(names) == 1:
-        return f"-c {shlex.quote(names[0])} {_call(calls[0])}"
+        return f"-c {shlex.quote(names[0])} {_call_options(calls[0])}"
     rows = [
         f"{_toml(name)} = {_inline_table(call)}" for name, call in zip(names, calls, strict=True)
     ]
@@ -108,7 +111,7 @@ def _schemes(text: str) -> str:
 def _inline_table(call: str) -> str:
     """Return a scheme as an inline table in TOML."""
     kind, arguments = _parsed(call)
-    chosen = {"reverse_mapping": True} if CLASSES[kind] else {}
+    chosen = {"reverse_mapping": True} if CLASS_FLAGS[kind] else {}
     entries = (f"{name} = {_toml(value)}" for name, value in (chosen | arguments).items())
     return f"{{{', '.join(entries)}}}"
 
@@ -136,18 +139,18 @@ def _option(name: str, value: Any) -> str:
     if value is True:
         return _flag(name)
     if value is False:
-        return NEGATIVE.get(name) or f"no {_flag(name)}"
+        return NEGATIVE_FLAGS.get(name) or f"no {_flag(name)}"
     if name == "missing":
         codes = value if isinstance(value, list | tuple) else [value]
-        return " ".join(f"--missing {_code(code)}" for code in codes)
+        return " ".join(f"--missing {_code_word(code)}" for code in codes)
     if isinstance(value, list | tuple) and name == "range":
-        return f"{_flag(name)} {' '.join(map(_word, value))}"
+        return f"{_flag(name)} {' '.join(map(_shell_word, value))}"
     if isinstance(value, list | tuple):
-        return " ".join(f"{_flag(name)} {_word(each)}" for each in value)
-    return f"{_flag(name)} {_word(value)}"
+        return " ".join(f"{_flag(name)} {_shell_word(each)}" for each in value)
+    return f"{_flag(name)} {_shell_word(value)}"
 
 
-def _code(code: "Code | None") -> str:
+def _code_word(code: "Code | None") -> str:
     """Return a code of missing values: -8, 9990:9999, or none."""
     from condmask.missing_codes import written  # here, since it imports NumPy
 
@@ -161,7 +164,7 @@ def _flag(name: str) -> str:
     return f"--{name.replace('_', '-')}"
 
 
-def _word(value: object) -> str:
+def _shell_word(value: object) -> str:
     """Return a value as a word of the shell."""
     if value is ...:
         return "..."
@@ -174,8 +177,8 @@ def _word(value: object) -> str:
 
 # by the group of MESSAGE_PARTS
 WRITERS: dict[str, Callable[[str], str]] = {
-    "schemes": _schemes,
-    "call": _call,
+    "schemes": _scheme_options,
+    "call": _call_options,
     "argument": _argument,
     "subject": _subject,
 }

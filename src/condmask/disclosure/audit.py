@@ -11,8 +11,14 @@ import numpy as np
 from condmask import _checks, frames
 from condmask._digits import finite, line
 from condmask.disclosure.known_coins import Figures
-from condmask.disclosure.limits import Case, Limits, judged
-from condmask.disclosure.rails import FEW, SHUFFLE, Finding, at_once, of_values
+from condmask.disclosure.limits import Case, Limits, audit_figures_and_findings
+from condmask.disclosure.rails import (
+    MIN_FILE_RECORDS,
+    SHUFFLE,
+    Finding,
+    findings_on_values,
+    findings_without_simulation,
+)
 from condmask.disclosure.rare_values import open_ends, with_ends
 from condmask.disclosure.sample import sample_of
 from condmask.disclosure.table import Table, clear_of
@@ -26,10 +32,10 @@ from condmask.strata import donor_pools, labels_of, not_masked, present_values
 from condmask.suspected_codes import drop_codes
 
 LOG = logging.getLogger(__name__)
-GO_ON = "; accept_visible_coins=True releases it anyway"
-DEFAULT = Limits()
-WIDTH = 18
-HEAD = 20
+OVERRIDE = "; accept_visible_coins=True releases it anyway"
+DEFAULT_LIMITS = Limits()
+CELL_WIDTH = 18
+HEAD_WIDTH = 20
 
 
 @dataclass(frozen=True)
@@ -90,7 +96,9 @@ class Audit:
             cells[name] = [f"{share:.1%}" for share in (row.constant, row.clear, row.worst)]
         if self.figures:
             lines += ["", "Share of values guessed to within a tenth of their spread"]
-            lines += [line(name, row, head=HEAD, width=WIDTH) for name, row in cells.items()]
+            lines += [
+                line(name, row, head=HEAD_WIDTH, width=CELL_WIDTH) for name, row in cells.items()
+            ]
         for title, refuses in (("Refused because:", True), ("To know:", False)):
             some = [f"  {finding}" for finding in self.findings if finding.refuses == refuses]
             lines += ["", title, *some] if some else []
@@ -104,7 +112,7 @@ def audit(
     scheme: Any,
     *,
     strata: Any = None,
-    max_lift: float = DEFAULT.lift,
+    max_lift: float = DEFAULT_LIMITS.lift,
     max_risk: Mapping[float, float] | None = None,
 ) -> Audit:
     """How near an attacker comes to original values who knows every coin of a release, and what is
@@ -186,58 +194,62 @@ def limits_of(max_lift: Any, max_risk: Any) -> Limits:
     return Limits(lift=lift, risk=risk)
 
 
-def audit_table(table: Table, schemes: dict[str, Any], limits: Limits = DEFAULT) -> Audit:
+def audit_table(table: Table, schemes: dict[str, Any], limits: Limits = DEFAULT_LIMITS) -> Audit:
     """The audit of columns to be masked; of a part of a long table by the guard rails alone."""
-    found = at_once(table, schemes)
-    figures, more = attacked(table, schemes, limits, found)
+    found = findings_without_simulation(table, schemes)
+    figures, more = attack(table, schemes, limits, found)
     return Audit(table.n, figures, (*found, *more), dict(schemes), limits)
 
 
-def attacked(
+def attack(
     table: Table, schemes: dict[str, Any], limits: Limits, seen: Sequence[Finding] = ()
 ) -> tuple[dict[str, Figures], list[Finding]]:
     """Return the figures of an attack and what it finds, beyond what was ``seen`` at once."""
     LOG.info("auditing %d records, columns to mask: %d", table.n, len(schemes))
-    found = of_values(table, schemes)
-    few = table.n < FEW and not next(iter(schemes.values())).reverse_mapping  # to judge
+    found = findings_on_values(table, schemes)
+    few = (
+        table.n < MIN_FILE_RECORDS and not next(iter(schemes.values())).reverse_mapping
+    )  # to judge
     if table.scope == "part" or few or table.n < 2:
         return {}, found
     shuffled = any(finding.remedy == SHUFFLE and finding.refuses for finding in seen)
-    figures, findings = judged(Case(sample_of(table, shuffled=shuffled), schemes, limits))
+    figures, findings = audit_figures_and_findings(
+        Case(sample_of(table, shuffled=shuffled), schemes, limits)
+    )
     return figures, [*found, *findings]
 
 
 def check_at_once(table: Table, schemes: dict[str, Any], refusals: Refusals) -> None:
     """Collect all for which the release is refused without an attack, and warn of what else is
     seen."""
-    _say(at_once(table, schemes), refusals)
+    _collect_or_warn(findings_without_simulation(table, schemes), refusals)
     if table.scope == "part":  # of a file
         with refusals.collected():
-            refuse_few(table.n, schemes)
+            refuse_too_few_records(table.n, schemes)
 
 
 def check_attack(table: Table, schemes: dict[str, Any], limits: Limits) -> None:
     """Refuse a release that shows too much to attackers, for all that there is, and warn of what
     else it shows."""
     refusals = Refusals()
-    _say(attacked(table, schemes, limits)[1], refusals)
+    _collect_or_warn(attack(table, schemes, limits)[1], refusals)
     refusals.raise_all()
 
 
-def _say(findings: Sequence[Finding], refusals: Refusals) -> None:
+def _collect_or_warn(findings: Sequence[Finding], refusals: Refusals) -> None:
     """Collect findings for which a release is refused, and warn of all others."""
-    refusals.errors += [ReleaseError(f"{each}{GO_ON}") for each in findings if each.refuses]
+    refusals.errors += [ReleaseError(f"{each}{OVERRIDE}") for each in findings if each.refuses]
     for finding in findings:
         if not finding.refuses:
             warn(str(finding), ReleaseWarning, about=finding.column + finding.remedy)
 
 
-def refuse_few(n: int, schemes: Mapping[str, Any]) -> None:
+def refuse_too_few_records(n: int, schemes: Mapping[str, Any]) -> None:
     """Refuse to write a file of so few records that are swapped and get noise."""
-    if n < FEW and not next(iter(schemes.values())).reverse_mapping:
+    if n < MIN_FILE_RECORDS and not next(iter(schemes.values())).reverse_mapping:
         raise ReleaseError(
-            f"{n} records are too few, and a file must have at least {FEW}; reverse_mapping=True needs only "
-            f"groups of 50 or more, and has guard rails of its own{GO_ON}"
+            f"{n} records are too few: a file must have at least {MIN_FILE_RECORDS}, or, with "
+            f"reverse_mapping=True, groups of at least 50{OVERRIDE}"
         )
 
 

@@ -28,13 +28,13 @@ from condmask.reverse_mapping.pseudo_values import ReverseMapped
 
 TRIES = ((0.6, 0.3, 0), (0.6, 0.3, 3), (0.6, 0.3, 5), (0.6, 0.5, 5), (0.6, 1.0, 5), (0.7, 0.3, 3))
 SKEWED = 2.0
-ZEROS = 1.0 / 3.0
+MAX_ZEROS_OF_AMOUNTS = 1.0 / 3.0
 LOWEST = 5
-NARROW = 0.3
+NARROW_NOISE_SHARE = 0.3
 PRECISE = 1.25  # of the spread: noise that costs little; N of wider noise, at most
 # times sigma: to .5 of the spread, all of it, and beyond
-WIDER = (1.0, 5.0 / 3.0, 10.0 / 3.0, 5.0, 10.0)
-RECORDS = 8_192  # from which N is found
+FALLBACK_FACTORS = (1.0, 5.0 / 3.0, 10.0 / 3.0, 5.0, 10.0)
+MAX_UNDONE_RECORDS = 8_192  # from which N is found
 NO_INTERVAL = (
     "masked together, so relations with {} have estimates without intervals, while group means, and "
     "correlations with columns in clear and regressions on these, have intervals"
@@ -76,7 +76,7 @@ def with_wider_noise(table: Table, chosen: dict[str, Choice]) -> dict[str, Choic
     """The first with wider noise under which an attacker who knows every coin gains at most the
     limit."""
     schemes = {name: choice.scheme for name, choice in chosen.items()}
-    wider, _ = widened(Case(sample_of(table), schemes), schemes, WIDER)
+    wider, _ = widened(Case(sample_of(table), schemes), schemes, FALLBACK_FACTORS)
     found = dict(chosen)
     for name, choice in chosen.items():
         times = wider[name].sigma / choice.scheme.sigma
@@ -99,7 +99,7 @@ def _passing(table: Table, name: str, of: Callable[..., Any]) -> Iterator[Choice
         sigma = two_digits(share * unit)
         scale = "log" if log else "linear"
         scheme = of(p, sigma, reverse_mapping=True, scale=scale, aggregate_ends=ends)
-        if (share <= NARROW or _varies(x, scheme) <= PRECISE) and not too_often(
+        if (share <= NARROW_NOISE_SHARE or _varies(x, scheme) <= PRECISE) and not too_often(
             table, name, scheme
         ).size:
             yield Choice(scheme, _why(share, ends, log=log, p=p))
@@ -112,7 +112,7 @@ def is_skewed(x: np.ndarray) -> bool:
     """
     positive = x[x > 0.0]
     lowest = np.sort(x)[:LOWEST][-1]
-    if x[x <= lowest].mean() < 0.0 or positive.size <= (1.0 - ZEROS) * x.size:
+    if x[x <= lowest].mean() < 0.0 or positive.size <= (1.0 - MAX_ZEROS_OF_AMOUNTS) * x.size:
         return False
     low, middle, high = np.quantile(positive, (0.1, 0.5, 0.9))
     return bool(high - middle > SKEWED * (middle - low))
@@ -121,7 +121,9 @@ def is_skewed(x: np.ndarray) -> bool:
 def _varies(x: np.ndarray, scheme: Any) -> float:
     """N, by how much undoing makes values vary; infinite where it fails."""
     try:
-        return ReverseMapped(Records(x[evenly_spaced(x.size, RECORDS)]), scheme).variation
+        return ReverseMapped(
+            Records(x[evenly_spaced(x.size, MAX_UNDONE_RECORDS)]), scheme
+        ).variation
     except UndefinedError:
         return np.inf
 
@@ -132,7 +134,7 @@ def _why(share: float, ends: int, *, log: bool, p: float) -> str:
     ]
     if ends:
         reasons.append(f"the {ends} smallest and largest values are released as their means")
-    if ends or share > NARROW:
+    if ends or share > NARROW_NOISE_SHARE:
         reasons.append("since rare values came back to their records too often")
     if p > TRIES[0][0]:
         reasons.append(f"p={p:g} for the same reason")

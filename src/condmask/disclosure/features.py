@@ -17,29 +17,33 @@ import numpy as np
 from condmask._blocks import evenly_spaced
 from condmask.correlations import pearson, ranks
 from condmask.disclosure.sample import Sample
-from condmask.disclosure.units import ALIKE, codes_of, period
+from condmask.disclosure.units import MIN_LIKENESS, codes_of, period
 
-FARTHEST = 8  # rows before and after
-FAR = 1_000_000_000_000  # between rows of different units
-MOST = 20
-PAIRED = 8  # columns of which more than the values themselves are looked at, and pairs of them
-VARIED = 100
-SEVERAL = 8
-TRIED = 1_000  # values of such a column; records alike; records that show what helps
-ADDED = 100
-MULTIPLIED = 12
-EACH = 4  # columns; those of which products are added up; records a factor
-MOSTLY = 0.9  # of the rows, that have a number
-STEPS = 10  # of least squares about the half of the records that a relation fits best
-NEAR_BY = 64
-FEW = 4  # records of a group by order, where fewer have the same value
-UNTOLD = 0.5
-RIDGE = 1e-10  # of the variance: that groups leave open, at most; of columns that say the same
-TINIEST = 1e-4
-TINY = 1e-300
+MAX_ROWS_APART = 8  # rows before and after
+UNIT_DISTANCE = 1_000_000_000_000  # between rows of different units
+MAX_NUMBERS = 20
+MAX_PAIRED_COLUMNS = (
+    8  # columns of which more than the values themselves are looked at, and pairs of them
+)
+MIN_DISTINCT_VALUES = 100
+TWINS_BY_PAIR = 8
+MAX_TRIED_RECORDS = 1_000  # values of such a column; records alike; records that show what helps
+MAX_TERMS = 100
+MAX_FACTORS = 12
+RECORDS_PER_TERM = 4  # columns; those of which products are added up; records a factor
+MIN_COMPLETE_SHARE = 0.9  # of the rows, that have a number
+FIT_STEPS = 10  # of least squares about the half of the records that a relation fits best
+MAX_ORDERED_GROUP = 64
+MIN_GROUP_RECORDS = 4  # records of a group by order, where fewer have the same value
+MAX_OPEN_SHARE = 0.5
+RELATIVE_RIDGE = (
+    1e-10  # of the variance: that groups leave open, at most; of columns that say the same
+)
+SMALLEST_LOGGED = 1e-4
+SMALLEST_SCALE = 1e-300
 
 
-class Look(NamedTuple):
+class AttackerView(NamedTuple):
     """What an attacker has.
 
     Attributes
@@ -91,7 +95,7 @@ class Look(NamedTuple):
     @property
     def numbers(self) -> list[np.ndarray]:
         """The first columns of numbers in clear."""
-        return list(self.sample.clear.numbers.values())[:MOST]
+        return list(self.sample.clear.numbers.values())[:MAX_NUMBERS]
 
     @property
     def kept(self) -> np.ndarray:
@@ -99,7 +103,7 @@ class Look(NamedTuple):
         return np.where(self.own, self.released[:, self.column], np.nan)
 
 
-def clear_values(look: Look) -> list[np.ndarray]:
+def clear_values(look: AttackerView) -> list[np.ndarray]:
     """The columns in clear: numbers, and labels by how their originals would be told apart, by
     codes."""
     clear = look.sample.clear
@@ -107,34 +111,34 @@ def clear_values(look: Look) -> list[np.ndarray]:
     return [*clear.numbers.values(), *labels]
 
 
-def clear_beside(look: Look) -> list[np.ndarray]:
+def clear_beside(look: AttackerView) -> list[np.ndarray]:
     """The columns in clear in the rows before and after: a running total rises by the value in
     question."""
     clear = look.sample.clear
     return [x - clear.beside(x, by) for x in look.numbers for by in (1, -1)]
 
 
-def of_unit(look: Look) -> list[np.ndarray]:
+def of_unit(look: AttackerView) -> list[np.ndarray]:
     """What the others of the unit show: twelve months of one firm say the same, which averages
     noise out."""
     units = look.sample.clear.units.values()
     return [_mean_of_unit(look, codes, z, 0.0) for codes in units for z in look.released.T]
 
 
-def of_unit_and_itself(look: Look) -> list[np.ndarray]:
+def of_unit_and_itself(look: AttackerView) -> list[np.ndarray]:
     """The mean of all that a unit shows, with the record itself."""
     z = look.released[:, look.column]
     units = look.sample.clear.units.values()
     return [_mean_of_unit(look, codes, z, 1.0) for codes in units]
 
 
-def of_neighbours(look: Look) -> list[np.ndarray]:
+def of_neighbours(look: AttackerView) -> list[np.ndarray]:
     """The mean of what near rows show that were kept: files come in some order, machines take
     turns, and months follow each other."""
     return [_around(look.kept, key) for key in _orders(look)]
 
 
-def of_course(look: Look) -> list[np.ndarray]:
+def within_group_trend(look: AttackerView) -> list[np.ndarray]:
     """What a group shows, carried over by what columns in clear tell of differences within it.
 
     Firms grow at rates in clear, products have a price and currencies a rate by which amounts in
@@ -153,7 +157,7 @@ def of_course(look: Look) -> list[np.ndarray]:
                 fit = (look.sample.half != side) & np.isfinite(u)
                 tries = [(*_within(told, codes, u, z, fit, own), codes) for codes in _groups(look)]
                 left, factors, codes = min(tries, key=lambda each: each[0])
-                if left < UNTOLD:
+                if left < MAX_OPEN_SHARE:
                     level = told @ factors
                     there = np.where(np.isfinite(z), codes, -1)
                     for row, counted in zip(found, (0.0, 1.0), strict=True):
@@ -163,25 +167,25 @@ def of_course(look: Look) -> list[np.ndarray]:
     return columns
 
 
-def _told_within(look: Look, order: np.ndarray) -> np.ndarray:
+def _told_within(look: AttackerView, order: np.ndarray) -> np.ndarray:
     """What may tell differences within groups: columns in clear, logarithms of them and of their
     rises, and what they and their growth add up to."""
-    numbers = np.nan_to_num(look.numbers[:PAIRED]).reshape(-1, order.size)[:, order]
+    numbers = np.nan_to_num(look.numbers[:MAX_PAIRED_COLUMNS]).reshape(-1, order.size)[:, order]
     rises = np.diff(numbers, prepend=0.0)
-    growth = np.log1p(np.maximum(numbers, TINIEST - 1.0))
-    logs = np.log(np.maximum(np.vstack((numbers, rises)), TINIEST))
+    growth = np.log1p(np.maximum(numbers, SMALLEST_LOGGED - 1.0))
+    logs = np.log(np.maximum(np.vstack((numbers, rises)), SMALLEST_LOGGED))
     summed = np.cumsum(np.vstack((np.ones(order.size), numbers, growth)), axis=1)
     return np.vstack((numbers, logs, summed))[:, np.argsort(order)].T
 
 
-def _groups(look: Look) -> Iterator[np.ndarray]:
+def _groups(look: AttackerView) -> Iterator[np.ndarray]:
     """Records that columns in clear name alike, or that are near by the order of one or of the
     file."""
     clear = look.sample.clear
-    yield from (*clear.units.values(), *list(clear.labels.values())[:PAIRED])
-    for x in (clear.rows, *look.numbers[:PAIRED]):
+    yield from (*clear.units.values(), *list(clear.labels.values())[:MAX_PAIRED_COLUMNS])
+    for x in (clear.rows, *look.numbers[:MAX_PAIRED_COLUMNS]):
         codes = codes_of(x)
-        yield codes // NEAR_BY if FEW * codes.max() > codes.size else codes
+        yield codes // MAX_ORDERED_GROUP if MIN_GROUP_RECORDS * codes.max() > codes.size else codes
 
 
 def _within(
@@ -198,7 +202,7 @@ def _within(
     known = fit & own
     groups, place = np.unique(codes[rows], return_inverse=True)
     freedom = rows.size - groups.size - told.shape[1]
-    if freedom <= VARIED or not known.any():
+    if freedom <= MIN_DISTINCT_VALUES or not known.any():
         return np.inf, u
     both = _about_means(np.column_stack((told[rows], u[rows])), place)
     factors = least_squares(both[:, :-1], both[:, -1])
@@ -211,9 +215,9 @@ def _within(
 
 def least_squares(told: np.ndarray, u: np.ndarray) -> np.ndarray:
     """Factors of what tells, in whatever units."""
-    scale = np.sqrt((told**2).mean(axis=0)) + TINY
+    scale = np.sqrt((told**2).mean(axis=0)) + SMALLEST_SCALE
     told = told / scale
-    square = told.T @ told + RIDGE * u.size * np.eye(scale.size)
+    square = told.T @ told + RELATIVE_RIDGE * u.size * np.eye(scale.size)
     return np.asarray(np.linalg.solve(square, told.T @ u) / scale)
 
 
@@ -223,24 +227,24 @@ def _about_means(columns: np.ndarray, group: np.ndarray) -> np.ndarray:
     return np.asarray(columns - (sums / np.maximum(np.bincount(group), 1)[:, None])[group])
 
 
-def of_twin(look: Look) -> list[np.ndarray]:
+def of_twin(look: AttackerView) -> list[np.ndarray]:
     """What the nearest records in the columns in clear show: the same person once more, or one
     much alike."""
     return [_mean_of_row(look.kept[twins]) for twins in look.twins]
 
 
-def of_twin_and_itself(look: Look) -> list[np.ndarray]:
+def of_twin_and_itself(look: AttackerView) -> list[np.ndarray]:
     """The mean of what these and the record itself show."""
     z = look.released[:, look.column]
     return [_mean_of_row(np.column_stack((near, z))) for near in of_twin(look)]
 
 
-def of_itself(look: Look) -> list[np.ndarray]:
+def of_itself(look: AttackerView) -> list[np.ndarray]:
     """What the record shows in all masked columns."""
     return [*look.released.T]
 
 
-def quotient(look: Look) -> np.ndarray:
+def quotient(look: AttackerView) -> np.ndarray:
     """The quotient of two sums of columns in clear and their products that comes nearest to the
     values, such as what an average and its weights say of a part: x times one sum is the other.
     One may have rises from row to row among its parts, as of values that are smoothed
@@ -248,7 +252,10 @@ def quotient(look: Look) -> np.ndarray:
     columns = _mostly_known([*look.sample.clear.numbers.values(), *clear_beside(look)], look)
     # no sum of these is the same in all rows, but for 0
     columns = columns - np.nanmean(columns, axis=0)
-    most = min(MULTIPLIED, int(np.sqrt(max(look.x.size / EACH - 2 * columns.shape[1], 4.0))) - 2)
+    most = min(
+        MAX_FACTORS,
+        int(np.sqrt(max(look.x.size / RECORDS_PER_TERM - 2 * columns.shape[1], 4.0))) - 2,
+    )
     some = columns[:, :most]
     over = np.column_stack(
         (np.ones(look.x.size), columns, *(a * b for a, b in combinations(some.T, 2)))
@@ -262,7 +269,7 @@ def quotient(look: Look) -> np.ndarray:
     return _taught(look, terms, look.x, told)
 
 
-def powers(look: Look) -> np.ndarray:
+def powers(look: AttackerView) -> np.ndarray:
     """The product of powers of columns in clear that comes nearest to the values, such as a body
     mass index and a height say of a weight."""
     u, *logarithms = (
@@ -272,16 +279,16 @@ def powers(look: Look) -> np.ndarray:
     return _taught(look, terms, u, lambda factors: np.exp(terms @ factors))
 
 
-def _mostly_known(columns: list[np.ndarray], look: Look) -> np.ndarray:
+def _mostly_known(columns: list[np.ndarray], look: AttackerView) -> np.ndarray:
     """The first columns that hardly have gaps, of which there are records enough."""
-    some = [x for x in columns if np.isfinite(x).mean() > MOSTLY][
-        : min(ADDED, look.x.size // (4 * EACH))
+    some = [x for x in columns if np.isfinite(x).mean() > MIN_COMPLETE_SHARE][
+        : min(MAX_TERMS, look.x.size // (4 * RECORDS_PER_TERM))
     ]
     return np.array(some).reshape(-1, look.x.size).T
 
 
 def _taught(
-    look: Look, terms: np.ndarray, u: np.ndarray, told: Callable[..., np.ndarray]
+    look: AttackerView, terms: np.ndarray, u: np.ndarray, told: Callable[..., np.ndarray]
 ) -> np.ndarray:
     """The values that factors tell of each half, by which terms come nearest to numbers in most of
     the other; in the range of all values, with their median in place of gaps."""
@@ -302,42 +309,44 @@ def about_most(terms: np.ndarray, u: np.ndarray) -> np.ndarray:
     """The factors of a sum that comes nearest to numbers in most records, by least squares about
     those that it fits best."""
     some = np.ones(u.size, dtype=bool)
-    for _ in range(STEPS):
+    for _ in range(FIT_STEPS):
         factors = least_squares(terms[some], u[some])
         apart = np.abs(u - terms @ factors)
         some = apart <= np.median(apart)
     return factors
 
 
-ALONE = (quotient, powers)
-CLEAR = (clear_values, clear_beside)
-OTHERS = (of_unit, of_neighbours, of_course, of_twin)
-ITSELF = (of_itself, of_unit_and_itself, of_twin_and_itself)
+STANDALONE_GUESSES = (quotient, powers)
+FEATURES_OF_CLEAR = (clear_values, clear_beside)
+FEATURES_OF_OTHERS = (of_unit, of_neighbours, within_group_trend, of_twin)
+FEATURES_OF_ITSELF = (of_itself, of_unit_and_itself, of_twin_and_itself)
 
 
 def twins(sample: Sample) -> list[np.ndarray]:
     """The numbers of the records most like each: one by ranks in all columns in clear, and some by
     the two columns in which those alike show most, such as coordinates."""
-    numbers = list(sample.clear.numbers.values())[:MOST]
+    numbers = list(sample.clear.numbers.values())[:MAX_NUMBERS]
     if not numbers:
         return []
     places = [np.where(np.isnan(x), 0.5 * x.size, np.argsort(np.argsort(x))) for x in numbers]
     masked = [ranks(x) for x in sample.table.values.values()]
     varied = [
-        place for place, x in zip(places, numbers, strict=True) if np.unique(x).size >= VARIED
+        place
+        for place, x in zip(places, numbers, strict=True)
+        if np.unique(x).size >= MIN_DISTINCT_VALUES
     ]
     everyone = np.arange(sample.half.size)
     best = None
-    most = ALIKE
-    some = evenly_spaced(everyone.size, TRIED)
-    for pair in map(np.column_stack, combinations(varied[:PAIRED], 2)):
-        near = _nearest(pair, some, SEVERAL)
+    most = MIN_LIKENESS
+    some = evenly_spaced(everyone.size, MAX_TRIED_RECORDS)
+    for pair in map(np.column_stack, combinations(varied[:MAX_PAIRED_COLUMNS], 2)):
+        near = _nearest(pair, some, TWINS_BY_PAIR)
         alike = max(pearson(x[some], x[near].mean(axis=1)) for x in masked)
         if alike > most:
             best = pair
             most = alike
     found = [_nearest(np.column_stack(places), everyone, 1)]
-    return found if best is None else [*found, _nearest(best, everyone, SEVERAL)]
+    return found if best is None else [*found, _nearest(best, everyone, TWINS_BY_PAIR)]
 
 
 def _nearest(places: np.ndarray, asked: np.ndarray, count: int) -> np.ndarray:
@@ -350,7 +359,7 @@ def _nearest(places: np.ndarray, asked: np.ndarray, count: int) -> np.ndarray:
     return np.take_along_axis(near, others, axis=1)
 
 
-def _orders(look: Look) -> list[np.ndarray]:
+def _orders(look: AttackerView) -> list[np.ndarray]:
     """Numbers of rows in orders in which neighbours may be alike: that of the file, that of
     machines that take turns, and within a unit that of the column in clear in which they are most
     alike."""
@@ -358,8 +367,10 @@ def _orders(look: Look) -> list[np.ndarray]:
     rank = ranks(look.original[:, look.column])
     turn = period(rank, clear.rows)
     best = None
-    most = ALIKE
-    found = [clear.rows] + ([clear.rows % turn * FAR + clear.rows // turn] if turn else [])
+    most = MIN_LIKENESS
+    found = [clear.rows] + (
+        [clear.rows % turn * UNIT_DISTANCE + clear.rows // turn] if turn else []
+    )
     for unit in list(clear.units.values())[:1]:
         for x in look.numbers:
             order = np.lexsort((x, unit))
@@ -368,11 +379,11 @@ def _orders(look: Look) -> list[np.ndarray]:
             if alike > most:
                 best = np.empty(x.size, dtype=np.int64)
                 most = alike
-                best[order] = unit[order] * FAR + np.arange(x.size)
+                best[order] = unit[order] * UNIT_DISTANCE + np.arange(x.size)
     return found if best is None else [*found, best]
 
 
-def _mean_of_unit(look: Look, codes: np.ndarray, z: np.ndarray, own: float) -> np.ndarray:
+def _mean_of_unit(look: AttackerView, codes: np.ndarray, z: np.ndarray, own: float) -> np.ndarray:
     """The mean of what the kept records of each unit show, counting the record itself so many
     times."""
     shown = np.where(look.own & (codes >= 0), z, np.nan)
@@ -397,7 +408,9 @@ def _mean(shown: np.ndarray, total: Callable[[np.ndarray], np.ndarray]) -> np.nd
 def _around(z: np.ndarray, rows: np.ndarray) -> np.ndarray:
     """The mean of the values near each row."""
     order = np.argsort(rows, kind="stable")
-    first, last = np.searchsorted(rows, (rows - FARTHEST, rows + FARTHEST + 1), sorter=order)
+    first, last = np.searchsorted(
+        rows, (rows - MAX_ROWS_APART, rows + MAX_ROWS_APART + 1), sorter=order
+    )
 
     def total(each: np.ndarray) -> np.ndarray:
         sums = np.append(0.0, np.cumsum(each[order]))

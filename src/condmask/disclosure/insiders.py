@@ -23,16 +23,16 @@ from condmask.disclosure.table import Table
 from condmask.errors import ArgumentTypeError
 from condmask.strata import values_by_pool
 
-UNKNOWN = (1, 2, 5, 20)  # records of the pool; and a tenth and half of it
-SIMULATED = 1_000  # records that stand for a larger pool
-HITS = 2_000
-LEAST = 4
-MOST = 200  # records read in all, and releases drawn for it
-ROUNDS = 30  # until rows and columns of chances sum to one
-SEED = 2019  # of the releases drawn
+UNKNOWN_COUNTS = (1, 2, 5, 20)  # records of the pool; and a tenth and half of it
+MAX_SIMULATED_RECORDS = 1_000  # records that stand for a larger pool
+TARGET_RECORDS = 2_000
+MIN_RELEASES = 4
+MAX_RELEASES = 200  # records read in all, and releases drawn for it
+SCALING_ROUNDS = 30  # until rows and columns of chances sum to one
+INSIDER_SEED = 2019  # of the releases drawn
 LEAST_CHANCE = 1e-9  # of what was seen
-FAR = 40.0
-FARTHEST = 1e6  # logarithms of ratios of chances
+MAX_LOG_ODDS = 40.0
+MAX_SUMMED_LOG_ODDS = 1e6  # logarithms of ratios of chances
 
 
 class InsiderRisk(NamedTuple):
@@ -89,22 +89,24 @@ def insider_risk(table: Table, name: str, scheme: Any, d: tuple[float, ...]) -> 
     pools = [values for _, values in values_by_pool(table.values[name], table.pool)]
     whole = np.sort(min(pools, key=len))
     n = whole.size
-    x = whole[evenly_spaced(whole.size, SIMULATED)]
-    unknown = sorted({k for k in (*UNKNOWN, n // 10, n // 2) if 1 <= k < n})
+    x = whole[evenly_spaced(whole.size, MAX_SIMULATED_RECORDS)]
+    unknown = sorted({k for k in (*UNKNOWN_COUNTS, n // 10, n // 2) if 1 <= k < n})
     law = JointLaw.of(x, scheme, x.size)
-    stream = np.random.default_rng(SEED)
+    stream = np.random.default_rng(INSIDER_SEED)
     scheme = replace(scheme, aggregate_ends=0)
     shares = []
     for k in unknown:
-        few = k if k in UNKNOWN else max(1, k * x.size // n)
-        releases = int(np.clip(HITS // few, LEAST, MOST))
-        found = sum(_found(law, x, scheme, few, np.array(d), stream) for _ in range(releases))
+        few = k if k in UNKNOWN_COUNTS else max(1, k * x.size // n)
+        releases = int(np.clip(TARGET_RECORDS // few, MIN_RELEASES, MAX_RELEASES))
+        found = sum(
+            _hits_in_one_release(law, x, scheme, few, np.array(d), stream) for _ in range(releases)
+        )
         shares.append(np.max(found, axis=0) / (releases * few))
     exact, *within = np.transpose(shares)
     return InsiderRisk(n, tuple(d), tuple(unknown), exact, np.transpose(within))
 
 
-def _found(
+def _hits_in_one_release(
     law: JointLaw, x: np.ndarray, scheme: Any, k: int, d: np.ndarray, stream: np.random.Generator
 ) -> np.ndarray:
     """How many of k hidden originals are guessed exactly and closer than each d, in one release.
@@ -120,18 +122,20 @@ def _found(
     owner = np.empty(x.size, dtype=np.int64)
     owner[np.lexsort((stream.random(x.size), shown))] = np.arange(x.size)
     log_odds = np.log(np.maximum(ratio[rank, shown], LEAST_CHANCE) / scheme.p)
-    end, total = _followed(owner, hidden, log_odds)
-    kept = 1.0 / (1.0 + np.exp(-np.clip(total, -FAR, FAR)))  # as far as others tell
+    end, total = _next_hidden(owner, hidden, log_odds)
+    kept = 1.0 / (
+        1.0 + np.exp(-np.clip(total, -MAX_LOG_ODDS, MAX_LOG_ODDS))
+    )  # as far as others tell
     of_value = np.empty(k)
     of_value[np.searchsorted(hidden, end)] = kept
     closed = hidden == end[:, None]
     both_kept = np.where(closed, kept[:, None], np.outer(kept, of_value))
     neither = np.where(closed, 1.0 - kept[:, None], np.outer(1.0 - kept, 1.0 - of_value))
     ways = (of_hidden + scheme.p, both_kept * of_hidden + neither * scheme.p)
-    return np.array([_named(x[hidden], way, d) for way in ways])
+    return np.array([_hits_by_weights(x[hidden], way, d) for way in ways])
 
 
-def _followed(
+def _next_hidden(
     owner: np.ndarray, hidden: np.ndarray, log_odds: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
     """Follow each hidden record from owner to owner up to the next hidden record.
@@ -143,15 +147,15 @@ def _followed(
     onward[hidden] = hidden
     total[hidden] = 0.0
     for _ in range(int(owner.size).bit_length()):  # twice as far each time
-        total = np.clip(total + total[onward], -FARTHEST, FARTHEST)
+        total = np.clip(total + total[onward], -MAX_SUMMED_LOG_ODDS, MAX_SUMMED_LOG_ODDS)
         onward = onward[onward]
     return onward[owner[hidden]], total[owner[hidden]]
 
 
-def _named(values: np.ndarray, chance: np.ndarray, d: np.ndarray) -> np.ndarray:
+def _hits_by_weights(values: np.ndarray, chance: np.ndarray, d: np.ndarray) -> np.ndarray:
     """How many are guessed exactly and closer than each distance, by weights of records (rows) and
     values."""
-    for _ in range(ROUNDS):
+    for _ in range(SCALING_ROUNDS):
         chance /= chance.sum(axis=0)
         chance /= chance.sum(axis=1)[:, None]
     distinct, first = np.unique(values, return_index=True)

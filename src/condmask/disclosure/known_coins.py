@@ -22,11 +22,18 @@ import numpy as np
 
 from condmask._blocks import evenly_spaced
 from condmask.correlations import pearson, ranks
-from condmask.disclosure.features import ALONE, CLEAR, ITSELF, OTHERS, Look, twins
+from condmask.disclosure.features import (
+    FEATURES_OF_CLEAR,
+    FEATURES_OF_ITSELF,
+    FEATURES_OF_OTHERS,
+    STANDALONE_GUESSES,
+    AttackerView,
+    twins,
+)
 from condmask.disclosure.joint_law import JointLaw, fullest
 from condmask.disclosure.named import NAMED
 from condmask.disclosure.sample import Sample, draw, line_of
-from condmask.disclosure.table import ROWS, Table
+from condmask.disclosure.table import MAX_EXAMINED_ROWS, Table
 from condmask.errors import optional
 from condmask.strata import values_by_pool
 
@@ -97,7 +104,7 @@ def alone(table: Table, name: str, scheme: Any, distances: Sequence[float]) -> l
     sizes = []
     line, near = (np.asarray, distances) if distances else (line_of(x, scheme), [D])
     for _, values in values_by_pool(x, table.pool):
-        law = JointLaw.of(values[evenly_spaced(values.size, ROWS)], scheme, CELLS)
+        law = JointLaw.of(values[evenly_spaced(values.size, MAX_EXAMINED_ROWS)], scheme, CELLS)
         law = law._replace(values=line(law.values))
         constant = [law.constant(d) for d in near]
         worst = [law.best(d, known_coins=True) for d in near]
@@ -138,22 +145,24 @@ def attacked(
         line = lines[name]
         d = np.array([row.d for row in by_law])
         scale = np.asarray if at else line
-        look = Look(sample, released, k, like, ~swapped, original, shown, noisy, line, scale, d)
+        look = AttackerView(
+            sample, released, k, like, ~swapped, original, shown, noisy, line, scale, d
+        )
         found[name] = _guessed(look, by_law, blind=blind)
     return found
 
 
-def _guessed(look: Look, by_law: list[Figures], *, blind: bool) -> list[Figures]:
+def _guessed(look: AttackerView, by_law: list[Figures], *, blind: bool) -> list[Figures]:
     """What attackers guess of one column."""
     from condmask.disclosure.related import related  # takes .1 s to import
 
     u = look.u
     here = ~np.isnan(look.x)
     found = []
-    clear = seen(CLEAR, look)
-    others = np.hstack((clear, seen(OTHERS, look)))
-    itself = np.hstack((others, seen(ITSELF, look)))
-    told = [look.scale(idea(look)) for idea in ALONE]
+    clear = seen(FEATURES_OF_CLEAR, look)
+    others = np.hstack((clear, seen(FEATURES_OF_OTHERS, look)))
+    itself = np.hstack((others, seen(FEATURES_OF_ITSELF, look)))
+    told = [look.scale(idea(look)) for idea in STANDALONE_GUESSES]
     unshown, by_others, by_all = ([look.scale(guess)] for guess in related(look))
     of_clear = both_halves(look, (clear, here, here, told + unshown))
     kept = here & look.own
@@ -162,7 +171,7 @@ def _guessed(look: Look, by_law: list[Figures], *, blind: bool) -> list[Figures]
     unaware = np.full_like(worst, np.nan)
     if blind:
         unsure = look._replace(own=np.ones_like(look.own))
-        all_seen = seen((*CLEAR, *OTHERS, *ITSELF), unsure)
+        all_seen = seen((*FEATURES_OF_CLEAR, *FEATURES_OF_OTHERS, *FEATURES_OF_ITSELF), unsure)
         _, unaware = _with_names(unsure, [(all_seen, here, here, [])])
     for k, row in enumerate(by_law):
         constant = best_guess(u[here], row.d)[1]
@@ -180,7 +189,7 @@ def _guessed(look: Look, by_law: list[Figures], *, blind: bool) -> list[Figures]
     return found
 
 
-def _with_names(look: Look, groups: list[Group]) -> tuple[np.ndarray, np.ndarray]:
+def _with_names(look: AttackerView, groups: list[Group]) -> tuple[np.ndarray, np.ndarray]:
     """Which records of groups are guessed to within each d: without values that are named, and
     with each idea of these wherever it is right more often."""
     named = [(look.scale(value), features) for value, features in (idea(look) for idea in NAMED)]
@@ -195,13 +204,15 @@ def _with_names(look: Look, groups: list[Group]) -> tuple[np.ndarray, np.ndarray
     return plain, found
 
 
-def seen(ideas: Sequence[Callable[[Look], list[np.ndarray]]], look: Look) -> np.ndarray:
+def seen(
+    ideas: Sequence[Callable[[AttackerView], list[np.ndarray]]], look: AttackerView
+) -> np.ndarray:
     """Columns of numbers by some ideas, of which there may be none."""
     columns = [column for idea in ideas for column in idea(look)]
     return np.column_stack((np.empty((look.own.size, 0)), *columns))
 
 
-def both_halves(look: Look, group: Group) -> np.ndarray:
+def both_halves(look: AttackerView, group: Group) -> np.ndarray:
     """Which of a group's tried records are guessed to within each d, as the other half teaches; 0
     for others.
 
@@ -225,7 +236,9 @@ def both_halves(look: Look, group: Group) -> np.ndarray:
     return found
 
 
-def _hits(look: Look, predicted: np.ndarray, check: np.ndarray, asked: np.ndarray) -> np.ndarray:
+def _hits(
+    look: AttackerView, predicted: np.ndarray, check: np.ndarray, asked: np.ndarray
+) -> np.ndarray:
     """Which of some records are guessed to within each d, as others err with like predictions."""
     u = look.u
     apart = np.unique(look.sample.block[check]).size

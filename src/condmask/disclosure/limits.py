@@ -15,18 +15,18 @@ import numpy as np
 from condmask.correlations import intraclass, ranks
 from condmask.disclosure.computable import Formula, computable
 from condmask.disclosure.known_coins import Figures, attacked
-from condmask.disclosure.rails import SHUFFLE, Finding, rails
+from condmask.disclosure.rails import SHUFFLE, Finding, guard_rail_findings
 from condmask.disclosure.sample import Sample, is_log, sample_of, spread_of, two_digits
 from condmask.disclosure.table import ORDER, column_of
 from condmask.strata import crossed, names_of, present_values
 
-WIDER = (1.5, 2.0, 3.0, 5.0, 10.0, 30.0, 100.0)  # times sigma, tried
-DRAWN = 4  # maskings, where a figure lies within two errors of a limit
-MOST = 12  # columns left out or masked as well
-MOSTLY = 0.5  # of what a constant misses: where most values are zero, that is little
-CELLS = 64  # of the ranks of a column
-WHO = "the columns in clear tell"
-LINKED = 0.03  # of the values, guessed because the owner of swapped values is known
+SIGMA_FACTORS = (1.5, 2.0, 3.0, 5.0, 10.0, 30.0, 100.0)  # times sigma, tried
+MAX_MASKINGS = 4  # maskings, where a figure lies within two errors of a limit
+MAX_COLUMNS_TAKEN_OUT = 12  # columns left out or masked as well
+MIN_SHARE_OF_REST = 0.5  # of what a constant misses: where most values are zero, that is little
+RANK_CELLS = 64  # of the ranks of a column
+COLUMNS_TELL = "the columns in clear tell"
+MAX_LINKED_SHARE = 0.03  # of the values, guessed because the owner of swapped values is known
 
 
 class Limits(NamedTuple):
@@ -57,7 +57,7 @@ class Case(NamedTuple):
     limits: Limits = Limits()
 
 
-def judged(case: Case) -> tuple[dict[str, Figures], list[Finding]]:
+def audit_figures_and_findings(case: Case) -> tuple[dict[str, Figures], list[Finding]]:
     """The figures of a case, and what it is refused for, each finding with a remedy that was
     tried."""
     found, told, formulas = _told(case)
@@ -67,10 +67,10 @@ def judged(case: Case) -> tuple[dict[str, Figures], list[Finding]]:
     return found, [Finding(name, text, remedy, True) for name, text in told.items()]
 
 
-def tried(case: Case) -> dict[str, Figures]:
+def attack_averaged(case: Case) -> dict[str, Figures]:
     """The figures of columns; the mean of several maskings where one leaves a doubt."""
     drawn: list[list[Figures]] = []
-    for number in range(DRAWN):
+    for number in range(MAX_MASKINGS):
         drawn.append([rows[0] for rows in attacked(case.sample, case.schemes, number).values()])
         means = [Figures(*row) for row in np.mean(drawn, axis=0).tolist()]
         means = [row._replace(error=row.error / np.sqrt(len(drawn))) for row in means]
@@ -84,17 +84,22 @@ def tried(case: Case) -> dict[str, Figures]:
 
 def _told(case: Case) -> tuple[dict[str, Figures], dict[str, str], dict[str, Formula]]:
     """Figures; the columns that others in clear give away, and how; and formulas of these."""
-    found = tried(case)
+    found = attack_averaged(case)
     formulas = computable(case.sample)
     told = dict[str, str]()
     for name, row in found.items():
-        if row.linked > LINKED and row.lift > case.limits.lift:
-            text = f"{WHO} whose the values of swapped records are: {row.worst:.0%} of its values are guessed"
+        if row.linked > MAX_LINKED_SHARE and row.lift > case.limits.lift:
+            text = (
+                "the unmasked columns reveal which record each swapped value came from: "
+                f"{row.worst:.0%} of its values are guessed"
+            )
             told[name] = (
                 f"{text} to within a tenth of its spread, {row.worst - row.linked:.0%} without"
             )
-        elif row.clear - row.constant > min(case.limits.given, MOSTLY * (1.0 - row.constant)):
-            text = f"{WHO} {row.clear:.0%} of its values to within a tenth of its spread"
+        elif row.clear - row.constant > min(
+            case.limits.given, MIN_SHARE_OF_REST * (1.0 - row.constant)
+        ):
+            text = f"{COLUMNS_TELL} {row.clear:.0%} of its values to within a tenth of its spread"
             told[name] = f"{text}, a constant guess {row.constant:.0%}"
     for name, formula in formulas.items():
         row = found[name]
@@ -113,7 +118,7 @@ def _against_clear(case: Case, told: dict[str, str], formulas: dict[str, Formula
     while told:
         named = [column_of(name) for formula in formulas.values() for name in formula.names]
         left = [name for name in (*named[:1], *by_strength) if name not in telling]
-        telling += left[:1] if len(telling) < MOST else left
+        telling += left[:1] if len(telling) < MAX_COLUMNS_TAKEN_OUT else left
         rest = _without(case, telling)
         found, told, formulas = _told(rest)
     narrow = _too_narrow(rest, found)
@@ -169,7 +174,7 @@ def _by_strength(sample: Sample, told: list[str]) -> list[str]:
         for x in (sample.table.values[name] for name in told)
     ]
     codes = {
-        name: np.where(np.isnan(x), -1, (CELLS * ranks(x) / x.size).astype(np.int64))
+        name: np.where(np.isnan(x), -1, (RANK_CELLS * ranks(x) / x.size).astype(np.int64))
         for name, x in sample.clear.numbers.items()
     }
     both = [*codes.items(), *sample.clear.labels.items()]
@@ -202,11 +207,11 @@ def _masked_too(rest: Case, sample: Sample, names: list[str]) -> Case | None:
     pool = rest.sample.table.pool
     pool = _pools(values, [] if pool is None else [np.maximum(pool, 0)])
     table = rest.sample.table._replace(values=values, pool=pool)
-    tried = Case(rest.sample._replace(table=table), {**rest.schemes, **more}, rest.limits)
-    if any(finding.refuses for finding in rails(table, tried.schemes)):
+    masked_too = Case(rest.sample._replace(table=table), {**rest.schemes, **more}, rest.limits)
+    if any(finding.refuses for finding in guard_rail_findings(table, masked_too.schemes)):
         return None
-    found, told, _ = _told(tried)
-    return None if told or _narrow(tried, found) else tried
+    found, told, _ = _told(masked_too)
+    return None if told or _narrow(masked_too, found) else masked_too
 
 
 # --- noise that is too narrow ---
@@ -245,12 +250,14 @@ def _too_narrow(case: Case, found: dict[str, Figures]) -> list[Finding]:
         remedies = {name: f"pass sigma={wider[name].sigma:g}{of.format(name)}" for name in narrow}
     elif narrow and ORDER in case.sample.clear.labels:
         rest = _without(case, [ORDER])
-        remedies = remedies if _narrow(rest, tried(rest)) else dict.fromkeys(narrow, SHUFFLE)
+        remedies = (
+            remedies if _narrow(rest, attack_averaged(rest)) else dict.fromkeys(narrow, SHUFFLE)
+        )
     return [Finding(name, text, remedies[name], True) for name, text in narrow.items()]
 
 
 def widened(
-    case: Case, names: Collection[str], tries: Sequence[float] = WIDER
+    case: Case, names: Collection[str], tries: Sequence[float] = SIGMA_FACTORS
 ) -> tuple[dict[str, Any], bool]:
     """Schemes of which some have the first of some multiples of their noise that passes, else the
     last; and whether it does."""
@@ -258,6 +265,6 @@ def widened(
         sigmas = {name: two_digits(times * case.schemes[name].sigma) for name in names}
         more = {name: replace(case.schemes[name], sigma=sigma) for name, sigma in sigmas.items()}
         wider = case._replace(schemes={**case.schemes, **more})
-        if passes := not _narrow(wider, tried(wider)):
+        if passes := not _narrow(wider, attack_averaged(wider)):
             break
     return wider.schemes, passes

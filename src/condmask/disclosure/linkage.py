@@ -15,9 +15,9 @@ from condmask._blocks import evenly_spaced
 from condmask.disclosure.table import Table
 from condmask.errors import ArgumentTypeError
 
-TRIED = 8_192  # masked records that are linked
-Z = 1.959963984540054  # the normal law's quantile for 95%
-SLACK = 1e-9  # of a distance, within which two are the same
+MAX_LINKED_RECORDS = 8_192  # masked records that are linked
+NORMAL_QUANTILE_975 = 1.959963984540054  # the normal law's quantile for 95%
+RELATIVE_TIE_TOLERANCE = 1e-9  # of a distance, within which two are the same
 
 
 class Linkage(NamedTuple):
@@ -58,7 +58,7 @@ def record_linkage(table: Table, released: dict[str, np.ndarray], k: Any) -> Lin
     from scipy.spatial import cKDTree  # takes .1 s to import
 
     numbers = np.array(
-        [_checks.whole(number, "k", least=1) for number in np.atleast_1d(k).tolist()]
+        [_checks.integer(number, "k", least=1) for number in np.atleast_1d(k).tolist()]
     )
     present = np.logical_and.reduce(
         [~np.isnan(x) for x in (*table.values.values(), *released.values())]
@@ -67,10 +67,10 @@ def record_linkage(table: Table, released: dict[str, np.ndarray], k: Any) -> Lin
     _checks.at_least_two(n, "data")
     spread = np.array([x[present].std() or 1.0 for x in table.values.values()])
     original = np.column_stack([x[present] for x in table.values.values()]) / spread
-    rows = evenly_spaced(n, TRIED)
+    rows = evenly_spaced(n, MAX_LINKED_RECORDS)
     shown = np.column_stack([released[name][present][rows] for name in table.values]) / spread
     distance = np.sqrt(np.sum((shown - original[rows]) ** 2, axis=1))
-    slack = SLACK * (distance + 1.0)
+    slack = RELATIVE_TIE_TOLERANCE * (distance + 1.0)
     tree = cKDTree(original)
     nearer = tree.query_ball_point(shown, distance - slack, return_length=True)
     nearer = np.where(distance > slack, nearer, 0)
@@ -135,7 +135,12 @@ def uniques(table: Table, scheme: Any, fraction: float) -> Uniques:
 
 def wilson(share: np.ndarray, n: int) -> tuple[np.ndarray, np.ndarray]:
     """Wilson's 95% interval of shares of n records."""
-    middle = (share + 0.5 * Z * Z / n) / (1.0 + Z * Z / n)
-    spread = np.sqrt(np.maximum(share * (1.0 - share), 0.0) / n + 0.25 * Z * Z / n**2)
-    reach = Z / (1.0 + Z * Z / n) * spread
+    middle = (share + 0.5 * NORMAL_QUANTILE_975 * NORMAL_QUANTILE_975 / n) / (
+        1.0 + NORMAL_QUANTILE_975 * NORMAL_QUANTILE_975 / n
+    )
+    spread = np.sqrt(
+        np.maximum(share * (1.0 - share), 0.0) / n
+        + 0.25 * NORMAL_QUANTILE_975 * NORMAL_QUANTILE_975 / n**2
+    )
+    reach = NORMAL_QUANTILE_975 / (1.0 + NORMAL_QUANTILE_975 * NORMAL_QUANTILE_975 / n) * spread
     return np.maximum(middle - reach, 0.0), np.minimum(middle + reach, 1.0)

@@ -14,27 +14,27 @@ import numpy as np
 
 from condmask._digits import number
 from condmask.correlations import pearson, ranks
-from condmask.disclosure.rare_values import OWN, against_rare, too_often
+from condmask.disclosure.rare_values import MAX_OWN_VALUE_CHANCE, against_rare, too_often
 from condmask.disclosure.table import Table
 from condmask.masking.ends import aggregate
 from condmask.strata import SMALLEST
 
-FEWEST = 50
-FEWEST_KEPT = 20
-FEWEST_SWAPPED = 10
-SMALL = 200  # records of a pool, by reverse mapping
-LEAST_SHARE = 1e-9  # of records kept or swapped
-ROUNDING = 1e-6  # of a record
-MIDDLE = 0.5  # the p at which as many are kept as swapped
-FEW = 100  # records in all, by additive noise
-IN_ORDER = 0.95
-NEARLY = 0.75  # rank correlations
+MIN_POOL_RECORDS = 50
+MIN_KEPT_RECORDS = 20
+MIN_SWAPPED_RECORDS = 10
+SMALL_POOL_RECORDS = 200  # records of a pool, by reverse mapping
+MIN_GROUP_SHARE = 1e-9  # of records kept or swapped
+RECORD_TOLERANCE = 1e-6  # of a record
+EVEN_P = 0.5  # the p at which as many are kept as swapped
+MIN_FILE_RECORDS = 100  # records in all, by additive noise
+MAX_ORDER_CORRELATION = 0.95
+WARN_ORDER_CORRELATION = 0.75  # rank correlations
 # rows with the next one: a correlation of .8 passes for .95 with a chance below 1e-15
-COMPARED = 128
+MAX_COMPARED_ROWS = 128
 # which is all there is for parts and folders
 SHUFFLE = "pass shuffle=True, or shuffle the rows first"
-ZEROS = 0.02  # of the values
-CHANGED = 0.001  # of a standard deviation: the least change worth mentioning
+MAX_ZERO_SHARE = 0.02  # of the values
+MIN_MENTIONED_CHANGE = 0.001  # of a standard deviation: the least change worth mentioning
 
 
 class Finding(NamedTuple):
@@ -61,68 +61,81 @@ class Finding(NamedTuple):
         return f"{column}{self.text}{f'; {self.remedy}' if self.remedy else ''}"
 
 
-def rails(table: Table, schemes: dict[str, Any]) -> list[Finding]:
+def guard_rail_findings(table: Table, schemes: dict[str, Any]) -> list[Finding]:
     """All that the guard rails find in columns to be masked, and in those left in clear."""
-    return [*at_once(table, schemes), *of_values(table, schemes)]
+    return [*findings_without_simulation(table, schemes), *findings_on_values(table, schemes)]
 
 
-def at_once(table: Table, schemes: dict[str, Any]) -> list[Finding]:
+def findings_without_simulation(table: Table, schemes: dict[str, Any]) -> list[Finding]:
     """List what is seen without simulation: small donor pools, rows in order, columns of names."""
-    found = [] if table.scope == "sample" else list(_of_pools(table, next(iter(schemes.values()))))
+    found = (
+        []
+        if table.scope == "sample"
+        else list(_pool_findings(table, next(iter(schemes.values()))))
+    )
     for name in schemes:
-        found += _of_order(table.values[name], name)
+        found += _order_findings(table.values[name], name)
     for name in table.clear.identifiers if table.clear else ():
         text = f"{name} has a different value in every record examined and is released unmasked"
         found.append(Finding("", text, f"drop {name} if it identifies persons", False))
     return found
 
 
-def of_values(table: Table, schemes: dict[str, Any]) -> list[Finding]:
+def findings_on_values(table: Table, schemes: dict[str, Any]) -> list[Finding]:
     """List what reverse mapping does to rare values, ends and zeros; a sample does not show it."""
     found: list[Finding] = []
     for name, scheme in schemes.items():
         if scheme.reverse_mapping and table.scope != "sample":
-            found += _of_rare(table, name, scheme)
-            found += _of_ends(table, name, scheme)
-            found += _of_zeros(table.values[name], name, scheme)
+            found += _rare_value_findings(table, name, scheme)
+            found += _end_findings(table, name, scheme)
+            found += _zero_findings(table.values[name], name, scheme)
     return found
 
 
-def fewest(scheme: Any) -> int:
+def min_pool_records(scheme: Any) -> int:
     """Return how many records a donor pool of an audited release must have."""
     if not scheme.reverse_mapping:
         return SMALLEST
-    kept = FEWEST_KEPT / max(1.0 - scheme.p, LEAST_SHARE)
-    swapped = FEWEST_SWAPPED / max(scheme.p, LEAST_SHARE)
-    return int(max(FEWEST, math.ceil(kept - ROUNDING), math.ceil(swapped - ROUNDING)))
+    kept = MIN_KEPT_RECORDS / max(1.0 - scheme.p, MIN_GROUP_SHARE)
+    swapped = MIN_SWAPPED_RECORDS / max(scheme.p, MIN_GROUP_SHARE)
+    return int(
+        max(
+            MIN_POOL_RECORDS,
+            math.ceil(kept - RECORD_TOLERANCE),
+            math.ceil(swapped - RECORD_TOLERANCE),
+        )
+    )
 
 
-def _of_pools(table: Table, scheme: Any) -> Iterator[Finding]:
+def _pool_findings(table: Table, scheme: Any) -> Iterator[Finding]:
     """Pools by their sizes: a release by reverse mapping holds each original of a pool once."""
     code = table.code
     if not scheme.reverse_mapping:
-        if (n := int(np.count_nonzero(code >= 0))) < FEW:
+        if (n := int(np.count_nonzero(code >= 0))) < MIN_FILE_RECORDS:
             yield Finding(
                 "", f"{n} records are too few to judge what a release of them shows", "", False
             )
         return
     sizes = np.bincount(code[code >= 0])
     sizes = sizes[sizes > 0]
-    needed = fewest(scheme)
+    needed = min_pool_records(scheme)
     small = sizes[sizes < needed]
     if small.size:
-        at = f" at p={scheme.p:g}" if needed > FEWEST else ""
+        at = f" at p={scheme.p:g}" if needed > MIN_POOL_RECORDS else ""
         text = (
-            f"{_pools(small)}, fewer than {needed}{at}: anyone who knows most of them can work out "
-            "the rest"
+            f"{_pools_in_words(small)}, fewer than {needed}{at}: anyone who knows most "
+            "of these records can work out the rest"
         )
-        yield Finding("", text, _against_small_pools(int(small.min()), scheme), True)
-    elif sizes.size and sizes.min() < SMALL:
-        text = f"{_pools(sizes[sizes < SMALL])}: anyone who knows most of them learns much about the rest"
-        yield Finding("", text, f"{SMALL} records or more are safer", False)
+        yield Finding("", text, _remedy_for_small_pools(int(small.min()), scheme), True)
+    elif sizes.size and sizes.min() < SMALL_POOL_RECORDS:
+        text = (
+            f"{_pools_in_words(sizes[sizes < SMALL_POOL_RECORDS])}: anyone who knows most of these "
+            "records learns much about the rest"
+        )
+        yield Finding("", text, f"at least {SMALL_POOL_RECORDS} records are safer", False)
 
 
-def _pools(sizes: np.ndarray) -> str:
+def _pools_in_words(sizes: np.ndarray) -> str:
     """Say how many records small donor pools have."""
     if sizes.size == 1:
         return f"a donor pool has {sizes[0]} records"
@@ -131,20 +144,20 @@ def _pools(sizes: np.ndarray) -> str:
     )
 
 
-def _against_small_pools(least: int, scheme: Any) -> str:
+def _remedy_for_small_pools(least: int, scheme: Any) -> str:
     """Name the remedies where the smallest donor pool has ``least`` records."""
     remedies = []
-    if least >= FEWEST:  # enough under another p
-        remedies.append(f"pass a {'smaller' if scheme.p > MIDDLE else 'larger'} p")
+    if least >= MIN_POOL_RECORDS:  # enough under another p
+        remedies.append(f"pass a {'smaller' if scheme.p > EVEN_P else 'larger'} p")
     if scheme.strata:
         remedies.append("merge strata, or leave them out")
     return ", ".join(remedies) or "publish no values of so few records"
 
 
-def _of_order(x: np.ndarray, name: str) -> Iterator[Finding]:
+def _order_findings(x: np.ndarray, name: str) -> Iterator[Finding]:
     """Rows in the order of their values, or in blocks of similar ones: the place of a row tells
     its value."""
-    first = irregular_rows(x.size - 1, COMPARED)
+    first = irregular_rows(x.size - 1, MAX_COMPARED_ROWS)
     first = first[~(np.isnan(x[first]) | np.isnan(x[first + 1]))]
     rank = ranks(x[first])
     after = ranks(x[first + 1])
@@ -153,14 +166,14 @@ def _of_order(x: np.ndarray, name: str) -> Iterator[Finding]:
     row = abs(pearson(rank, np.arange(rank.size)))
     beside = pearson(rank, after)
     most = max(row, beside)
-    if most >= NEARLY:
+    if most >= WARN_ORDER_CORRELATION:
         order = (
             "rows are in the order of their values"
             if row >= beside
             else "neighbouring rows are alike"
         )
         text = f"{order} (rank correlation {most:.2f}): the position of a row gives its value away"
-        yield Finding(name, text, SHUFFLE, most >= IN_ORDER)
+        yield Finding(name, text, SHUFFLE, most >= MAX_ORDER_CORRELATION)
 
 
 def irregular_rows(n: int, count: int) -> np.ndarray:
@@ -179,17 +192,19 @@ def irregular_rows(n: int, count: int) -> np.ndarray:
     return np.asarray(starts[:-1] + np.floor(place * np.diff(starts)).astype(np.int64))
 
 
-def _of_rare(table: Table, name: str, scheme: Any) -> Iterator[Finding]:
+def _rare_value_findings(table: Table, name: str, scheme: Any) -> Iterator[Finding]:
     """Records that too often keep a rare value, and the first of some remedies that helps."""
     chances = too_often(table, name, scheme)
     if chances.size:
-        one, many = ("", "s") if chances.size == 1 else ("s", "")
-        who = f"{chances.size} record{one} with a rare value get{many} that value back"
-        text = f"{who} with a chance above {OWN:g} (up to {chances.max():.2f})"
+        records = "record" if chances.size == 1 else "records"
+        text = (
+            f"{chances.size} {records} with a rare value would keep it with probability above "
+            f"{MAX_OWN_VALUE_CHANCE:g} (up to {chances.max():.2f})"
+        )
         yield Finding(name, text, against_rare(table, name, scheme), True)
 
 
-def _of_ends(table: Table, name: str, scheme: Any) -> Iterator[Finding]:
+def _end_findings(table: Table, name: str, scheme: Any) -> Iterator[Finding]:
     """How means at the ends change the standard deviation."""
     x = table.values[name].astype(np.float64)
     ends = scheme.aggregate_ends
@@ -197,16 +212,16 @@ def _of_ends(table: Table, name: str, scheme: Any) -> Iterator[Finding]:
     if ends:
         aggregate(x, table.pool, ends)
     after = float(np.nanstd(x))
-    if abs(after - before) > CHANGED * before:
+    if abs(after - before) > MIN_MENTIONED_CHANGE * before:
         shown, changed = (number(value, before / 100.0) for value in (before, after))
         text = f"aggregate_ends={ends} changes the standard deviation from {shown} to {changed}"
         lost = f"({100.0 * (after / before - 1.0):+.1f}%), which analysts cannot undo"
         yield Finding(name, f"{text} {lost}", "", False)
 
 
-def _of_zeros(x: np.ndarray, name: str, scheme: Any) -> Iterator[Finding]:
+def _zero_findings(x: np.ndarray, name: str, scheme: Any) -> Iterator[Finding]:
     """Zeros, which the log scale does not move: kept records show theirs."""
     share = float(np.mean(x[~np.isnan(x)] == 0.0)) if scheme.scale == "log" else 0.0
-    if share > ZEROS:
+    if share > MAX_ZERO_SHARE:
         text = f'{share:.0%} of the values are zero and stay so under scale="log", as all kept records show'
         yield Finding(name, text, 'pass scale="linear" where it matters', False)

@@ -20,34 +20,39 @@ from condmask.masking.ends import AUTO
 from condmask.reverse_mapping.mapping import places
 from condmask.strata import values_by_pool
 
-OWN = 0.3  # the chance that a record keeps a rare value
-ENDS = (3, 5)
-WIDER = (1.5, 2.0, 3.0, 5.0)  # remedies: values at either end that become means; times sigma
-RARE = 0.01  # the share of a value that is no longer rare
-SIDE = 1.5  # sigmas to either side of a record, in which its neighbours are
-NEIGHBOURS = 12.0  # kept ones: so many bring the chance of the own value below a tenth
-MOST = 512
-AROUND = 300  # records, the loneliest; neighbours of one on either side
-REACH = 8.0  # sigmas: records farther away hardly ever come between
+MAX_OWN_VALUE_CHANCE = 0.3  # the chance that a record keeps a rare value
+END_COUNTS = (3, 5)
+WIDER_FACTORS = (
+    1.5,
+    2.0,
+    3.0,
+    5.0,
+)  # remedies: values at either end that become means; times sigma
+MAX_RARE_SHARE = 0.01  # the share of a value that is no longer rare
+NEIGHBOUR_SIGMAS = 1.5  # sigmas to either side of a record, in which its neighbours are
+MIN_KEPT_NEIGHBOURS = 12.0  # kept ones: so many bring the chance of the own value below a tenth
+MAX_RARE_RECORDS = 512
+MAX_LONELY_RECORDS = 300  # records, the loneliest; neighbours of one on either side
+MAX_SIGMAS_APART = 8.0  # sigmas: records farther away hardly ever come between
 MAPS = 300
-AT_ONCE = 131_072  # simulated, and draws at once
+MAX_DRAWS_AT_ONCE = 131_072  # simulated, and draws at once
 EQUAL = float(np.finfo(np.float64).tiny)  # nearer than this lie equal values alone
 
 
 def too_often(table: Table, name: str, scheme: Any) -> np.ndarray:
     """The chances above `OWN` that records with a rare value show it."""
-    if not scheme.reverse_mapping or scheme.p >= 1.0 - OWN:
+    if not scheme.reverse_mapping or scheme.p >= 1.0 - MAX_OWN_VALUE_CHANCE:
         return np.empty(0)
     chances = [
         own_value_chances(x, scheme) for _, x in values_by_pool(table.values[name], table.pool)
     ]
-    return np.concatenate([some[some > OWN] for some in chances] or [np.empty(0)])
+    return np.concatenate([some[some > MAX_OWN_VALUE_CHANCE] for some in chances] or [np.empty(0)])
 
 
 def with_ends(table: Table, name: str, scheme: Any) -> Any:
     """A scheme with the fewest values at its ends released as means, none, 3 or 5, under which no
     rare value comes back too often; with none where that does not help."""
-    tried = [replace(scheme, aggregate_ends=count) for count in (0, *ENDS)]
+    tried = [replace(scheme, aggregate_ends=count) for count in (0, *END_COUNTS)]
     return next((each for each in tried if not too_often(table, name, each).size), tried[0])
 
 
@@ -60,12 +65,14 @@ def open_ends(schemes: dict[str, Any]) -> list[str]:
 
 def against_rare(table: Table, name: str, scheme: Any) -> str:
     """The first of other parameters that helps, those first that cost analysts least."""
-    ends = max(scheme.aggregate_ends, ENDS[0])
+    ends = max(scheme.aggregate_ends, END_COUNTS[0])
     tries: list[dict[str, float]] = [
-        {"aggregate_ends": k} for k in ENDS if k > scheme.aggregate_ends
+        {"aggregate_ends": k} for k in END_COUNTS if k > scheme.aggregate_ends
     ]
-    tries += [{"sigma": two_digits(k * scheme.sigma), "aggregate_ends": ends} for k in WIDER]
-    for options in [*tries, {"p": 1.0 - OWN}]:
+    tries += [
+        {"sigma": two_digits(k * scheme.sigma), "aggregate_ends": ends} for k in WIDER_FACTORS
+    ]
+    for options in [*tries, {"p": 1.0 - MAX_OWN_VALUE_CHANCE}]:
         if not too_often(table, name, replace(scheme, **options)).size:
             changed = (
                 f"{key}={value:g}"
@@ -98,15 +105,18 @@ def own_value_chances(x: np.ndarray, scheme: Any, near: float = EQUAL) -> np.nda
     ordered = np.sort(x)
     at = places(ordered, scheme.sigma, scheme.scale)
     rare = _rare(ordered, at, scheme)
-    first = np.maximum(rare - AROUND, np.searchsorted(at, at[rare] - REACH))
-    last = np.minimum(rare + AROUND + 1, np.searchsorted(at, at[rare] + REACH, side="right"))
+    first = np.maximum(rare - MAX_LONELY_RECORDS, np.searchsorted(at, at[rare] - MAX_SIGMAS_APART))
+    last = np.minimum(
+        rare + MAX_LONELY_RECORDS + 1,
+        np.searchsorted(at, at[rare] + MAX_SIGMAS_APART, side="right"),
+    )
     some = np.unique(np.concatenate([rare, *map(np.arange, first, last)]))  # who may come between
     values = ordered[some]
     (times, hits) = np.zeros((2, some.size))
     draws = np.random.default_rng(0)
     law = Law(scheme.p, scheme.noise, 1.0)  # the same in every run
     near_by = places(values, scheme.sigma, scheme.scale)
-    for start, stop in blocks(MAPS, 1 + AT_ONCE // max(1, values.size)):
+    for start, stop in blocks(MAPS, 1 + MAX_DRAWS_AT_ONCE // max(1, values.size)):
         kept = draws.random((stop - start, values.size)) >= scheme.p
         keys = near_by + law.draw(draws, kept.shape)
         keys[~kept] = np.nan  # to the end
@@ -141,21 +151,21 @@ def _by_swapping(ordered: np.ndarray, own: np.ndarray, p: float, near: float) ->
 
 def _rare(ordered: np.ndarray, at: np.ndarray, scheme: Any) -> np.ndarray:
     """Records with few neighbours and a rare value, the loneliest, in ascending order."""
-    few = NEIGHBOURS / (1.0 - scheme.p)
+    few = MIN_KEPT_NEIGHBOURS / (1.0 - scheme.p)
     n = at.size
     half = min(int(few) // 2 + 1, n // 2)
     # how far so many neighbours reach: most records have theirs within a sigma
     around = np.full(n, np.inf)
     around[half : n - half] = at[2 * half :] - at[: n - 2 * half]
-    maybe = np.flatnonzero(around > SIDE)
-    first = np.searchsorted(at, at[maybe] - SIDE)
-    beside = np.searchsorted(at, at[maybe] + SIDE, side="right") - first
+    maybe = np.flatnonzero(around > NEIGHBOUR_SIGMAS)
+    first = np.searchsorted(at, at[maybe] - NEIGHBOUR_SIGMAS)
+    beside = np.searchsorted(at, at[maybe] + NEIGHBOUR_SIGMAS, side="right") - first
     lonely = maybe[beside < few]
     beside = beside[beside < few]
     same = np.searchsorted(ordered, ordered[lonely], side="right") - np.searchsorted(
         ordered, ordered[lonely]
     )
     ends = scheme.aggregate_ends
-    rare = (same < max(2.0, RARE * n)) & (lonely >= ends) & (lonely < n - ends)
-    order = np.argsort(beside[rare], kind="stable")[:MOST]
+    rare = (same < max(2.0, MAX_RARE_SHARE * n)) & (lonely >= ends) & (lonely < n - ends)
+    order = np.argsort(beside[rare], kind="stable")[:MAX_RARE_RECORDS]
     return np.sort(lonely[rare][order])

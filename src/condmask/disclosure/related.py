@@ -16,18 +16,25 @@ from scipy import sparse
 from scipy.sparse.linalg import splu
 
 from condmask._blocks import evenly_spaced
-from condmask.disclosure.features import EACH, PAIRED, TINY, TRIED, Look, about_most
+from condmask.disclosure.features import (
+    MAX_PAIRED_COLUMNS,
+    MAX_TRIED_RECORDS,
+    RECORDS_PER_TERM,
+    SMALLEST_SCALE,
+    AttackerView,
+    about_most,
+)
 from condmask.disclosure.table import ORDER
 from condmask.disclosure.units import codes_of
 
 BEFORE = (1, 2, 4, 12)  # records before that a value may follow from
 FACTORS = 3  # columns of which products are
-REPEATED = 1.3
-MOST = 200.0
-ORDERED = 4.0  # records of a group: for totals, and for those before
-OPEN = 0.1
-EXACT = 1e-4  # of the variance: that a tie leaves, at most; where it leaves hardly any
-BINS = 10  # of values shown, by which noise may differ
+MIN_REPEATS = 1.3
+MAX_GROUP_RECORDS = 200.0
+MIN_ORDERED_RECORDS = 4.0  # records of a group: for totals, and for those before
+MAX_REST = 0.1
+MAX_EXACT_REST = 1e-4  # of the variance: that a tie leaves, at most; where it leaves hardly any
+NOISE_BINS = 10  # of values shown, by which noise may differ
 
 
 class Tie(NamedTuple):
@@ -71,12 +78,12 @@ class Fitted(NamedTuple):
     told: np.ndarray
 
 
-def related(look: Look) -> np.ndarray:
+def related(look: AttackerView) -> np.ndarray:
     """Three guesses of each value: without what records show, with what others do, and with its
     own."""
     ordered = np.sort(look.x)
     middle = np.nanmean(ordered)
-    spread = np.nanstd(ordered) + TINY
+    spread = np.nanstd(ordered) + SMALLEST_SCALE
     y, z = ((values - middle) / spread for values in (look.x, look.masked[:, look.column]))
     here = np.isfinite(y)
     found = np.zeros((3, y.size))
@@ -86,7 +93,7 @@ def related(look: Look) -> np.ndarray:
         held = [each for both in ties if (each := both[side])]
         if held:
             best = max(held, key=lambda each: each.worth)
-            exact = [each for each in held if each.left <= max(best.left, EXACT)]
+            exact = [each for each in held if each.left <= max(best.left, MAX_EXACT_REST)]
             same = [each for each in exact if each.unit is best.unit]
             guesses = _guesses(same, y, fit, np.where(look.own & here, z, np.nan))
             asked = look.sample.half == side
@@ -94,23 +101,23 @@ def related(look: Look) -> np.ndarray:
     return np.asarray(middle + spread * found)
 
 
-def _ties(look: Look) -> Iterator[Tie]:
+def _ties(look: AttackerView) -> Iterator[Tie]:
     """Sums that may hold in groups that columns in clear name, small ones first, and in the order
     of the file or of a column."""
     clear = look.sample.clear
     rows = look.sample.clear.rows
     here = np.isfinite(look.x)
-    numbers = look.numbers[:PAIRED]
+    numbers = look.numbers[:MAX_PAIRED_COLUMNS]
     says = np.array([*numbers, *(a * b for a, b in combinations(numbers[:FACTORS], 2))])
     labels = [codes for name, codes in clear.labels.items() if name != ORDER]
     stretch = np.cumsum(np.diff(rows, prepend=rows[0]) > 1)  # of rows one after another
-    named = [*clear.units.values(), *labels[:PAIRED], *map(codes_of, numbers), stretch]
+    named = [*clear.units.values(), *labels[:MAX_PAIRED_COLUMNS], *map(codes_of, numbers), stretch]
     groups = {unit.tobytes(): unit for unit in named}
     for unit in sorted(groups.values(), key=lambda unit: -unit.max()) if numbers else ():
         several = rows.size / max(unit.max() + 1, 1)
-        if several > REPEATED:
+        if several > MIN_REPEATS:
             yield from _totals(unit, here, says)
-        for key in (rows, *numbers) if several > ORDERED else ():
+        for key in (rows, *numbers) if several > MIN_ORDERED_RECORDS else ():
             order = np.lexsort((key, unit))
             if (np.diff(key[order]) > 0.0)[np.diff(unit[order]) == 0].all():
                 yield from (
@@ -123,7 +130,7 @@ def _ties(look: Look) -> Iterator[Tie]:
 def _totals(unit: np.ndarray, here: np.ndarray, says: np.ndarray) -> Iterator[Tie]:
     """Sums of the totals of groups, and of those of the others in each."""
     every = np.arange(unit.size)
-    own = here & (unit >= 0) & (np.bincount(unit + 1)[unit + 1] < MOST)
+    own = here & (unit >= 0) & (np.bincount(unit + 1)[unit + 1] < MAX_GROUP_RECORDS)
     member = sparse.csr_array((own * 1.0, (every, np.maximum(unit, 0))))
     total = sparse.csr_array(member @ member.T)
     size = member @ member.sum(axis=0)
@@ -158,8 +165,8 @@ def _fitted(tie: Tie, y: np.ndarray, fit: np.ndarray) -> Fitted | None:
     parts = np.column_stack((*(each @ value for each in tie.others), tie.told))
     follows = np.isfinite(parts).all(axis=1) & np.isfinite(y)
     rows = np.flatnonzero(follows & fit)
-    rows = rows[evenly_spaced(rows.size, TRIED)]
-    if rows.size < EACH * parts.shape[1] or np.ptp(y[rows]) == 0.0:
+    rows = rows[evenly_spaced(rows.size, MAX_TRIED_RECORDS)]
+    if rows.size < RECORDS_PER_TERM * parts.shape[1] or np.ptp(y[rows]) == 0.0:
         return None
     factors = about_most(parts[rows], y[rows])
     apart = np.abs(y[rows] - parts[rows] @ factors)
@@ -167,12 +174,12 @@ def _fitted(tie: Tie, y: np.ndarray, fit: np.ndarray) -> Fitted | None:
     # of the others of a group
     level = parts[rows, 0] / np.maximum(tie.others[0].sum(axis=1)[rows], 1.0)
     freedom = max(rows.size - factors.size, 1)
-    left = float(np.sum(apart**2) / (freedom * np.var(y[rows] - level) + TINY))
-    if left >= OPEN:
+    left = float(np.sum(apart**2) / (freedom * np.var(y[rows] - level) + SMALLEST_SCALE))
+    if left >= MAX_REST:
         return None
     added = sum(map(np.multiply, factors[:count], tie.others))
     of_others = sparse.diags_array(follows * 1.0) @ (sparse.eye_array(y.size) - added)
-    worth = -np.log(max(left, EXACT)) * np.count_nonzero(follows)
+    worth = -np.log(max(left, MAX_EXACT_REST)) * np.count_nonzero(follows)
     return Fitted(tie.unit, worth, left, of_others, np.where(follows, told, 0.0))
 
 
@@ -183,7 +190,7 @@ def _guesses(ties: list[Fitted], y: np.ndarray, fit: np.ndarray, shown: np.ndarr
     square = sparse.eye_array(y.size)
     right = np.zeros(y.size)
     for each in ties:
-        weighed = each.apart.T / (each.left + EXACT**2)
+        weighed = each.apart.T / (each.left + MAX_EXACT_REST**2)
         square = square + weighed @ each.apart
         right = right + weighed @ each.told
     likely, doubt = _likely(y, shown, fit)
@@ -202,11 +209,11 @@ def _likely(y: np.ndarray, shown: np.ndarray, fit: np.ndarray) -> tuple[np.ndarr
     """What values are on average where some are shown, and the share of the variance that this
     leaves."""
     known = np.flatnonzero(fit & np.isfinite(shown))
-    if known.size < BINS:
+    if known.size < NOISE_BINS:
         return np.zeros(y.size), np.ones(y.size)
-    parts: list[np.ndarray] = np.array_split(known[np.argsort(shown[known])], BINS)
+    parts: list[np.ndarray] = np.array_split(known[np.argsort(shown[known])], NOISE_BINS)
     places, means = (np.array([each[part].mean() for part in parts]) for each in (shown, y))
     z = np.nan_to_num(shown)
     likely = np.interp(z, places, means) + z - z.clip(places[0], places[-1])
     left = [float(np.mean((y - likely)[part] ** 2)) for part in parts]
-    return likely, np.interp(z, places, left).clip(EXACT, 1.0)
+    return likely, np.interp(z, places, left).clip(MAX_EXACT_REST, 1.0)

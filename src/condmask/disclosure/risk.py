@@ -13,12 +13,12 @@ from condmask.disclosure.joint_law import JointLaw
 from condmask.disclosure.known_coins import D, attacked
 from condmask.disclosure.rare_values import most_exposed
 from condmask.disclosure.risk_result import (
-    BEST,
-    CLEAR,
-    COINS,
-    CONSTANT,
-    MEAN,
-    RELEASED,
+    BEST_ATTACKER,
+    BEST_CONSTANT,
+    COLUMNS_IN_CLEAR,
+    KNOWS_SWAPPED,
+    MASKED_VALUE,
+    MEAN_OF_MASKED,
     ColumnRisk,
     Risk,
 )
@@ -126,9 +126,11 @@ def risk_of(table: Table, schemes: dict[str, Any], d: Any, released: Any) -> Ris
                 [(row.clear, row.expected, row.worst) for row in found]
             )
             who = columns[name].attackers
-            who[CLEAR] = np.maximum(clear, who[CONSTANT])
-            who[BEST] = np.maximum.reduce([expected, who[BEST], who[CLEAR]])
-            who[COINS] = np.maximum.reduce([worst, who[COINS], who[BEST]])
+            who[COLUMNS_IN_CLEAR] = np.maximum(clear, who[BEST_CONSTANT])
+            who[BEST_ATTACKER] = np.maximum.reduce(
+                [expected, who[BEST_ATTACKER], who[COLUMNS_IN_CLEAR]]
+            )
+            who[KNOWS_SWAPPED] = np.maximum.reduce([worst, who[KNOWS_SWAPPED], who[BEST_ATTACKER]])
             tried = int(np.count_nonzero(~np.isnan(sample.table.values[name])))
             columns[name] = replace(columns[name], tried=tried)
     return Risk(table.n, columns, schemes, table, shown)
@@ -194,10 +196,15 @@ def attackers_of_pool(
     else:
         shown = scheme.risk(x, d)
     off = np.abs(law.values - (x if z is None else z).mean())
-    found = {RELEASED: shown, MEAN: np.array([law.shares[off < near].sum() for near in d])}
-    found[CONSTANT] = np.array([law.constant(near) for near in d])
+    found = {
+        MASKED_VALUE: shown,
+        MEAN_OF_MASKED: np.array([law.shares[off < near].sum() for near in d]),
+    }
+    found[BEST_CONSTANT] = np.array([law.constant(near) for near in d])
     if law.swapped.size:
         best = [law.best(near) if z is None else law.guesses(x, z, near)[2].mean() for near in d]
-        found[BEST] = np.maximum.reduce([np.array(best), *found.values()])
-        found[COINS] = np.maximum(found[BEST], [law.best(near, known_coins=True) for near in d])
+        found[BEST_ATTACKER] = np.maximum.reduce([np.array(best), *found.values()])
+        found[KNOWS_SWAPPED] = np.maximum(
+            found[BEST_ATTACKER], [law.best(near, known_coins=True) for near in d]
+        )
     return found

@@ -14,8 +14,8 @@ from condmask.disclosure.table import Table
 from condmask.errors import ArgumentError, ArgumentTypeError
 from condmask.strata import values_by_pool
 
-WIDTH = 14  # of a column of the table
-WHO = {
+RISK_CELL_WIDTH = 14  # of a column of the table
+ATTACKERS = {
     "masked value": "takes the masked value for the original",
     "mean of masked values": "guesses the mean of all masked values for every record",
     "best constant": "guesses the same value for every record, and needs no release",
@@ -23,8 +23,10 @@ WHO = {
     "best attacker": "knows the scheme, how the data are distributed, and all that is released",
     "knows who was swapped": "the same, and knows every coin",
 }
-RELEASED, MEAN, CONSTANT, CLEAR, BEST, COINS = WHO
-HEAD = max(map(len, WHO)) + 2
+MASKED_VALUE, MEAN_OF_MASKED, BEST_CONSTANT, COLUMNS_IN_CLEAR, BEST_ATTACKER, KNOWS_SWAPPED = (
+    ATTACKERS
+)
+ATTACKER_WIDTH = max(map(len, ATTACKERS)) + 2
 
 
 @dataclass(frozen=True, eq=False)
@@ -71,7 +73,8 @@ class ColumnRisk:
         """
         name = _checks.choice(attacker, "attacker", list(self.attackers))
         return wilson(
-            self.attackers[name], self.n if name in (RELEASED, MEAN, CONSTANT) else self.tried
+            self.attackers[name],
+            self.n if name in (MASKED_VALUE, MEAN_OF_MASKED, BEST_CONSTANT) else self.tried,
         )
 
     def rows(self) -> list[dict[str, Any]]:
@@ -112,7 +115,7 @@ class RecordRisk:
     def exposed(self, k: int = 10) -> np.ndarray:
         """The positions of the k records that the attacker guesses rightly and is surest of, these
         first."""
-        most = _checks.whole(k, "k", least=1)
+        most = _checks.integer(k, "k", least=1)
         hits = np.flatnonzero(self.hit)
         return np.asarray(self.rows[hits[np.argsort(-self.posterior[hits], kind="stable")[:most]]])
 
@@ -191,7 +194,7 @@ class Risk:
         0.4 0.4
         """
         name = self.column(column).name
-        near = float(_checks.not_negative(d, "d"))
+        near = float(_checks.not_below_zero(d, "d"))
         z = self._of_release()[name]
         scheme = self.schemes[name]
         rule = "records need a scheme whose noise has a known law"
@@ -284,17 +287,22 @@ class Risk:
             "",
         ]
         for name, column in self.columns.items():
-            who = [each for each in WHO if each in column.attackers]
+            who = [each for each in ATTACKERS if each in column.attackers]
             shares = {each: column.attackers[each] for each in who}
             if column.most_exposed is not None:
                 shares["most exposed record"] = column.most_exposed
             cells = {name: [f"d = {d:g}" for d in column.d]}
             cells |= {each: [f"{share:.1%}" for share in row] for each, row in shares.items()}
             lines += [
-                *(line(label, row, head=HEAD, width=WIDTH) for label, row in cells.items()),
+                *(
+                    line(label, row, head=ATTACKER_WIDTH, width=RISK_CELL_WIDTH)
+                    for label, row in cells.items()
+                ),
                 "",
             ]
-        lines += [f"{each:{HEAD}}{WHO[each]}" for each in who]  # the same for all columns
+        lines += [
+            f"{each:{ATTACKER_WIDTH}}{ATTACKERS[each]}" for each in who
+        ]  # the same for all columns
         return "\n".join(
             [*lines, *(f"{name}: {scheme!r}" for name, scheme in self.schemes.items())]
         )

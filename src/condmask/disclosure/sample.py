@@ -7,18 +7,18 @@ import numpy as np
 
 from condmask._blocks import in_stretches
 from condmask._randomness import seeded_key
-from condmask.disclosure.table import ORDER, ROWS, Clear, Table
+from condmask.disclosure.table import MAX_EXAMINED_ROWS, ORDER, Clear, Table
 from condmask.disclosure.units import TURNS
 from condmask.masking.draws import toss
 from condmask.strata import make_pools
 
 USE = b"attack"  # of the keys: no release has one of them
-STRETCH = 8  # rows of one half, where there are no units
+STRETCH_ROWS = 8  # rows of one half, where there are no units
 # of the order of the rows, which tells values where rows are sorted by them and others
 STRETCHES = 64
-FEWEST = 100  # units: fewer are categories, of which anybody knows what is usual
-LARGE = 20  # of such records no unit is halved whole
-SPREAD = 2.563  # standard deviations of the normal law between its deciles
+MIN_UNITS = 100  # units: fewer are categories, of which anybody knows what is usual
+LARGE_UNIT_RECORDS = 20  # of such records no unit is halved whole
+NORMAL_DECILE_RANGE = 2.563  # standard deviations of the normal law between its deciles
 
 
 class Sample(NamedTuple):
@@ -49,7 +49,7 @@ class Sample(NamedTuple):
 def sample_of(table: Table, *, shuffled: bool = False) -> Sample:
     """The records in which columns in clear were looked at, or some from all over; or in a new
     order."""
-    clear = table.clear or Clear(in_stretches(table.n, ROWS))
+    clear = table.clear or Clear(in_stretches(table.n, MAX_EXAMINED_ROWS))
     rows = clear.rows
     order = np.random.default_rng(0).permutation(rows.size) if shuffled else np.arange(rows.size)
     values = {name: x[rows][order] for name, x in table.values.items()}
@@ -60,12 +60,12 @@ def sample_of(table: Table, *, shuffled: bool = False) -> Sample:
     pool = None if table.pool is None else table.pool[rows][order].astype(np.int64)
     some = table._replace(values=values, pool=pool, clear=clear)
     units = (
-        unit for name, unit in clear.units.items() if TURNS not in name and unit.max() >= FEWEST
+        unit for name, unit in clear.units.items() if TURNS not in name and unit.max() >= MIN_UNITS
     )
     unit = next(units, np.full(rows.size, -1))
     # none fills a half
-    unit = np.where(np.bincount(unit + 1)[unit + 1] * LARGE > rows.size, -1, unit)
-    block = np.where(unit >= 0, unit, np.arange(rows.size) // STRETCH + unit.max() + 1)
+    unit = np.where(np.bincount(unit + 1)[unit + 1] * LARGE_UNIT_RECORDS > rows.size, -1, unit)
+    block = np.where(unit >= 0, unit, np.arange(rows.size) // STRETCH_ROWS + unit.max() + 1)
     block = np.unique(block, return_inverse=True)[1]
     half = np.random.default_rng(0).permutation(np.arange(block.max() + 1) % 2)[block]
     return Sample(some, clear, block, half)
@@ -89,7 +89,7 @@ def spread(places: np.ndarray) -> float:
     for some in (places, places[places != 0.0]):
         low, high = np.quantile(some, (0.1, 0.9)) if some.size else (0.0, 0.0)
         if high > low:
-            return float(high - low) / SPREAD
+            return float(high - low) / NORMAL_DECILE_RANGE
     return 1.0
 
 

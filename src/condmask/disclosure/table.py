@@ -19,15 +19,15 @@ from condmask._checks import LARGEST_EXACT_INTEGER as EXACT
 from condmask.disclosure.units import Columns, candidates, units_of
 from condmask.labels import groups
 
-ROWS = 16_384  # in which columns in clear are looked at
+MAX_EXAMINED_ROWS = 16_384  # in which columns in clear are looked at
 SOME_NUMBERS = 0.1
 IN_NUMBERS = 0.9  # of the texts of a column: it holds numbers, or nothing else
-PARTS = (0, 1, 2, 3, -1)  # of a text that are looked at
+EXAMINED_PARTS = (0, 1, 2, 3, -1)  # of a text that are looked at
 PART_OF = " (part "  # of a text
-FEW = 100  # values up to which a column may have each once by chance
-NUMBER = re.compile(r"[-+\u2212]?\d[\d.,'\u00a0\u202f\u2019]*(?:[eE][-+]?\d+)?")
-DATE = re.compile(r"\d{4}-\d{2}-\d{2}(?:[T ]\d{2}:\d{2}(?::\d{2})?)?")
-PART = re.compile(r"[^\W_]+")  # of a text: what stands between marks
+MAX_VALUES_UNIQUE_BY_CHANCE = 100  # values up to which a column may have each once by chance
+NUMBER_TEXT = re.compile(r"[-+\u2212]?\d[\d.,'\u00a0\u202f\u2019]*(?:[eE][-+]?\d+)?")
+DATE_TEXT = re.compile(r"\d{4}-\d{2}-\d{2}(?:[T ]\d{2}:\d{2}(?::\d{2})?)?")
+TEXT_PART = re.compile(r"[^\W_]+")  # of a text: what stands between marks
 ORDER = "the order of the rows"
 DAY = 86_400e6  # microseconds
 
@@ -125,11 +125,11 @@ def clear_of(frame: Any, masked: Mapping[str, np.ndarray]) -> Clear | None:
     names = [name for name in frames.column_names(frame) if name not in masked]
     if not names and len(masked) == 1:
         return None
-    found = _looked_at(frame, names, in_stretches(n, ROWS), masked)
+    found = _looked_at(frame, names, in_stretches(n, MAX_EXAMINED_ROWS), masked)
     by_columns = [unit for unit in found.units if not unit.startswith("rows ")]
     rows = (
         _whole_units(frame, names, by_columns[0], found.rows, n)
-        if n > ROWS and by_columns
+        if n > MAX_EXAMINED_ROWS and by_columns
         else found.rows
     )
     return found if rows is found.rows else _looked_at(frame, names, rows, masked)
@@ -142,7 +142,7 @@ def glimpse_of(frame: Any, masked: Mapping[str, np.ndarray]) -> Clear | None:
     names = [name for name in frames.column_names(frame) if name not in masked]
     if not names and len(masked) == 1:
         return None
-    rows = in_stretches(next(iter(masked.values())).size, ROWS)
+    rows = in_stretches(next(iter(masked.values())).size, MAX_EXAMINED_ROWS)
     return Clear(
         rows, identifiers=_identifiers({name: in_rows(frame, name, rows) for name in names}, rows)
     )
@@ -175,7 +175,9 @@ def _whole_units(
     size = np.bincount(code[code >= 0])
     chosen = np.unique(code[rows])
     chosen = chosen[chosen >= 0]
-    kept = evenly_spaced(chosen.size, max(1, int(ROWS / max(size[chosen].mean(), 1.0))))
+    kept = evenly_spaced(
+        chosen.size, max(1, int(MAX_EXAMINED_ROWS / max(size[chosen].mean(), 1.0)))
+    )
     return np.flatnonzero(np.isin(code, chosen[kept]))
 
 
@@ -231,11 +233,14 @@ def _add_text(
     share = np.mean(np.isfinite(read[code >= 0])) if (code >= 0).any() else 0.0
     if share >= SOME_NUMBERS:
         numbers[name] = read
-    plain = (NUMBER.fullmatch(text) or DATE.match(text) for text in distinct[:FEW])
+    plain = (
+        NUMBER_TEXT.fullmatch(text) or DATE_TEXT.match(text)
+        for text in distinct[:MAX_VALUES_UNIQUE_BY_CHANCE]
+    )
     if share < IN_NUMBERS or not all(plain):
         labels[name] = code
-        split = [PART.findall(text) or [text] for text in distinct]
-        for k in PARTS[: max(map(len, split), default=1)]:
+        split = [TEXT_PART.findall(text) or [text] for text in distinct]
+        for k in EXAMINED_PARTS[: max(map(len, split), default=1)]:
             part = [parts[k] if k < len(parts) else "" for parts in split]
             named = f"{name}{PART_OF}{k + 1 or 'at the end'})"
             if 1 < len(set(part)) < len(distinct):
@@ -256,9 +261,9 @@ def numbers_in(texts: Sequence[str]) -> np.ndarray:
         return np.where(np.isfinite(read), read, np.nan)
     read = np.full(len(texts), np.nan)
     for k, text in enumerate(texts):
-        found = NUMBER.findall(text)
+        found = NUMBER_TEXT.findall(text)
         with suppress(ValueError):  # the 31st of February, 1.2.3
-            if date := DATE.match(text):
+            if date := DATE_TEXT.match(text):
                 read[k] = np.datetime64(date.group(), "us").astype(np.int64) / DAY
             elif len(found) == 1:
                 read[k] = float(_plain(found[0]))
@@ -278,7 +283,9 @@ def _plain(number: str) -> str:
 
 def is_date(values: np.ndarray) -> bool:
     """Whether a column holds dates, also in text, times, or yes and no."""
-    return values.dtype.kind in "bm" or any(map(DATE.match, map(str, values[:FEW])))
+    return values.dtype.kind in "bm" or any(
+        map(DATE_TEXT.match, map(str, values[:MAX_VALUES_UNIQUE_BY_CHANCE]))
+    )
 
 
 def may_identify(values: np.ndarray, rows: np.ndarray) -> bool:
@@ -294,9 +301,9 @@ def may_identify(values: np.ndarray, rows: np.ndarray) -> bool:
     )
     found = values[present].tolist()
     if (
-        len(found) <= FEW
+        len(found) <= MAX_VALUES_UNIQUE_BY_CHANCE
         or len(set(found)) < len(found)
-        or (not numeric and all(map(DATE.match, found)))
+        or (not numeric and all(map(DATE_TEXT.match, found)))
     ):
         return False
     numbers = values[present].astype(np.float64) if numeric else numbers_in(found)

@@ -14,18 +14,18 @@ import numpy as np
 
 from condmask.correlations import intraclass, ranks
 
-LARGEST = 1_000  # records; larger groups show no more than a column of categories
-ALIKE = 0.1
+MAX_UNIT_RECORDS = 1_000  # records; larger groups show no more than a column of categories
+MIN_LIKENESS = 0.1
 CERTAINTY = 1.5  # of the variance between units, at least, and times its standard error
-MOST = 3
-PAIRED = 12  # units used; columns of which pairs are looked at
-LAST_DIGITS = (10.0, 100.0, 1000.0)
+MAX_UNITS = 3
+MAX_PAIRED_CANDIDATES = 12  # units used; columns of which pairs are looked at
+DIGIT_MODULI = (10.0, 100.0, 1000.0)
 TURNS = "rows modulo"
-LONGEST = 16_384
+MAX_PERIOD_ROWS = 16_384
 BY_CHANCE = 4.5
-NEARLY = 0.8  # standard errors; of the most alike
-GAP = 400  # rows: longer ones between those looked at count as so many
-NAMED = 0.25  # of the records, that others name
+MIN_RELATIVE_LIKENESS = 0.8  # standard errors; of the most alike
+MAX_GAP_ROWS = 400  # rows: longer ones between those looked at count as so many
+MIN_NAMED_SHARE = 0.25  # of the records, that others name
 RUNS = (2, 3, 4, 5, 6, 8, 10, 12)  # rows
 
 Columns = dict[str, np.ndarray]
@@ -41,7 +41,7 @@ def units_of(numbers: Columns, labels: Columns, masked: Columns, rows: np.ndarra
     runs |= {f"{TURNS} {turn}": rows % turn for x in ranked if (turn := period(x, rows))}
     found = {**candidates(numbers, labels), **runs}
     alike = {name: _alike(codes, ranked) for name, codes in found.items()}
-    best = sorted(found, key=lambda name: -alike[name])[:MOST]
+    best = sorted(found, key=lambda name: -alike[name])[:MAX_UNITS]
     return {name: found[name] for name in best if alike[name] > 0.0}
 
 
@@ -50,9 +50,9 @@ def candidates(numbers: Columns, labels: Columns) -> Columns:
     whole = {name: x for name, x in numbers.items() if (x[~np.isnan(x)] % 1.0 == 0.0).all()}
     found = {name: codes_of(x) for name, x in whole.items()}
     found |= labels
-    columns = list(found.items())[:PAIRED]
+    columns = list(found.items())[:MAX_PAIRED_CANDIDATES]
     for name, x in whole.items():
-        for digits in LAST_DIGITS:
+        for digits in DIGIT_MODULI:
             if np.nanmax(np.abs(x), initial=0.0) >= 10.0 * digits:
                 found[f"{name} by {digits:g}"] = codes_of(np.floor(x / digits))
                 found[f"{name} modulo {digits:g}"] = codes_of(x % digits)
@@ -68,15 +68,19 @@ def period(x: np.ndarray, rows: np.ndarray) -> int:
     """After how many rows, beyond the next ones, a column is most alike again: machines take
     turns, and weeks return; 0 if never."""
     there = ~np.isnan(x)
-    place = np.cumsum(np.minimum(np.diff(rows, prepend=rows[0]), GAP))
-    z = np.zeros((2, 1 << int(place[-1] + LONGEST).bit_length()))
+    place = np.cumsum(np.minimum(np.diff(rows, prepend=rows[0]), MAX_GAP_ROWS))
+    z = np.zeros((2, 1 << int(place[-1] + MAX_PERIOD_ROWS).bit_length()))
     z[0, place[there]] = (x[there] - x[there].mean()) / (x[there].std() or 1.0)
     z[1, place[there]] = 1.0
-    both, pairs = (np.fft.irfft(np.abs(np.fft.rfft(each)) ** 2)[:LONGEST] for each in z)
+    both, pairs = (np.fft.irfft(np.abs(np.fft.rfft(each)) ** 2)[:MAX_PERIOD_ROWS] for each in z)
     alike = both / np.maximum(pairs, 1.0)
-    alike[alike < np.maximum(ALIKE, BY_CHANCE / np.sqrt(np.maximum(pairs, 1.0)))] = 0.0
+    alike[alike < np.maximum(MIN_LIKENESS, BY_CHANCE / np.sqrt(np.maximum(pairs, 1.0)))] = 0.0
     peaks = 2 + np.flatnonzero((alike[2:-1] > alike[3:]) & (alike[2:-1] > alike[1:-2]))
-    return int(peaks[alike[peaks] > NEARLY * alike[peaks].max()][0]) if peaks.size else 0
+    return (
+        int(peaks[alike[peaks] > MIN_RELATIVE_LIKENESS * alike[peaks].max()][0])
+        if peaks.size
+        else 0
+    )
 
 
 def _together(numbers: Columns) -> Iterator[tuple[str, np.ndarray]]:
@@ -90,7 +94,7 @@ def _together(numbers: Columns) -> Iterator[tuple[str, np.ndarray]]:
         each = np.arange(a.size)
         at = order[np.searchsorted(b, a, sorter=order).clip(0, a.size - 1)]
         named = np.where((b[at] == a) & (at != each), at, each)
-        if np.unique(named[named != each]).size > NAMED * a.size:
+        if np.unique(named[named != each]).size > MIN_NAMED_SHARE * a.size:
             from scipy.sparse import coo_array, csgraph  # takes .1 s to import
 
             joined = coo_array((np.ones(a.size), (each, named)), (a.size, a.size))
@@ -107,7 +111,7 @@ def _alike(codes: np.ndarray, ranked: list[np.ndarray]) -> float:
     size = np.bincount(codes[codes >= 0])
     units = np.count_nonzero(size)
     freedom = int(size.sum()) - units
-    if units < 2 or freedom <= 0 or size.sum() > LARGEST * units:
+    if units < 2 or freedom <= 0 or size.sum() > MAX_UNIT_RECORDS * units:
         return 0.0
     alike = max(intraclass(x, codes) for x in ranked)
-    return alike if alike > max(ALIKE, CERTAINTY / np.sqrt(freedom)) else 0.0
+    return alike if alike > max(MIN_LIKENESS, CERTAINTY / np.sqrt(freedom)) else 0.0

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from condmask import frames
-from condmask.errors import ArgumentError, each_once
+from condmask.errors import ArgumentError, warn_once_each
 from condmask.estimates.base import Shared
 
 ALONE = ("summary", "cdf_band", "plot_cdf")  # of one sample only
@@ -48,7 +48,7 @@ class Batch:
                     f"z must be 1-D for {name}, got a batch; estimate its rows one by one"
                 )
             rows = self._rows(signature(asked[0]).bind(*args, **options).arguments)
-            with each_once():
+            with warn_once_each():
                 return stacked([ask(**row) for ask, row in zip(asked, rows, strict=True)])
 
         return served

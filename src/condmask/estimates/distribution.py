@@ -72,7 +72,7 @@ class Distribution(Shared):
         """
         points = _checks.reals(t, "t")
         _checks.choice(method, "method", METHODS)
-        if not _checks.truth(monotone, "monotone"):
+        if not _checks.boolean(monotone, "monotone"):
             return shaped(self._sample.values(points.ravel(), bandwidth, method), points)
         if method != "auto":
             raise ArgumentError(f"method must be 'auto' where monotone=True, got {method!r}")

@@ -273,7 +273,7 @@ def estimate_records(
     rows_of_z = labels_of_rows(z, "z", of=RELEASE)
     known = refuse_other_order({"strata": strata, "patterns": patterns}, rows_of_z)
     law = law_of(scheme)
-    threads = _checks.whole(workers, "workers", least=1)
+    threads = _checks.integer(workers, "workers", least=1)
     policy = _checks.choice(nan_policy, "nan_policy", _checks.NAN_POLICIES)
     codes = released_codes(scheme)
     column = frames.column(z, "z", dimensions=(1, 2), finite=law.grid is None)
@@ -305,7 +305,7 @@ def estimate_parts(
     all records are kept. What else is known of the column, an `Estimate` takes.
     """
     law = law_of(scheme)
-    threads = _checks.whole(workers, "workers", least=1)
+    threads = _checks.integer(workers, "workers", least=1)
     if law.grid is None:
         _checks.no_infinities(records.z, "z")
         sample = sample_of(records.z, law, workers=threads)
@@ -317,7 +317,7 @@ def estimate_parts(
 def estimate_counts(scheme: Any, counts: Counts, *, workers: int = 1) -> Estimate:
     """The estimate of a scheme from counts of masked values."""
     _checks.require(scheme == counts.scheme, f"z must be Counts of the scheme {scheme!r}", counts)
-    sample = Sample(counts.counted, law_of(scheme), _checks.whole(workers, "workers", least=1))
+    sample = Sample(counts.counted, law_of(scheme), _checks.integer(workers, "workers", least=1))
     released = sum(mark.records or 0 for mark in counts.marks)
     # parts of one release have one mark, as have releases of one size
     if counts.marked < released:

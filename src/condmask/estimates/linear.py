@@ -323,7 +323,7 @@ class LinearEstimates(Shared):
         """
         self._refuse_other_order(W=W, clusters=clusters)
         options = self._options(confidence_level, target, clusters, population_size)
-        intercept = _checks.truth(intercept, "intercept")
+        intercept = _checks.boolean(intercept, "intercept")
         design = self._design(W, intercept=intercept)
         if intercept and "intercept" in design:
             raise ArgumentError("W must have no column called 'intercept' where intercept=True")

@@ -85,7 +85,7 @@ class Moments(Shared):
         Recursion of Theorem 2.1; raw moments are exactly unbiased.
         """
         order = _checks.order(order, "order")
-        central = _checks.truth(central, "central")
+        central = _checks.boolean(central, "central")
         return plain(moments.moment(self._sampled(order), order, central=central))
 
     def mean_interval(
@@ -163,8 +163,8 @@ class Moments(Shared):
         from order 2, intervals cover less often than they say unless there are very many records;
         so do intervals from data that are not masked (docs/coverage.rst).
         """
-        order = _checks.order(order, "order", most=_checks.MOST_ORDER // 2)
-        central = _checks.truth(central, "central")
+        order = _checks.order(order, "order", most=_checks.MAX_ORDER // 2)
+        central = _checks.boolean(central, "central")
         name = f"the {'central' if central else 'raw'} moment of order {order}"
         asked = self._asked(order, confidence_level, target, "moments of order 2 and more")
         return moments.moment_interval(*asked, order, name, central=central)

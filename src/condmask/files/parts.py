@@ -99,7 +99,7 @@ class Source:
         self.names: list[str] = self.schema.names
         most = CELLS // max(len(self.names), 1)
         self.part_rows = (
-            most if part_rows is None else _checks.whole(part_rows, "part_rows", least=2)
+            most if part_rows is None else _checks.integer(part_rows, "part_rows", least=2)
         )
 
     def require(self, names: Iterable[str], masked: Iterable[str] = ()) -> None:

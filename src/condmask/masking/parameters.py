@@ -35,10 +35,10 @@ def checked(scheme: Any) -> dict[str, Any]:
     checks: dict[str, Callable[[Any], Any]] = {
         "p": partial(_checks.probability, name="p"),
         "sigma": partial(_checks.positive, name="sigma"),
-        "reverse_mapping": partial(_checks.truth, name="reverse_mapping"),
+        "reverse_mapping": partial(_checks.boolean, name="reverse_mapping"),
         "aggregate_ends": aggregated,
-        "decimals": partial(_checks.whole, name="decimals", least=-15, most=15),
-        "step": partial(_checks.not_negative, name="step"),
+        "decimals": partial(_checks.integer, name="decimals", least=-15, most=15),
+        "step": partial(_checks.not_below_zero, name="step"),
         "range": declared_limits,
         "strata": named_strata,
         "missing": declared_codes,
@@ -69,7 +69,7 @@ def aggregated(value: Any) -> int | str:
     """How many values at either end become their mean: none, or several, or what the data need."""
     if isinstance(value, str) and value == AUTO:
         return value
-    count = _checks.whole(value, "aggregate_ends", least=0)
+    count = _checks.integer(value, "aggregate_ends", least=0)
     rule = "aggregate_ends must be 0 or at least 2"
     why = ": one value is its own mean"
     _checks.require(count != 1, rule, value, hint=why)

@@ -28,14 +28,14 @@ from condmask.disclosure.joint_law import JointLaw
 from condmask.disclosure.known_coins import CELLS
 from condmask.disclosure.rare_values import most_exposed, with_ends
 from condmask.disclosure.risk import attackers_of_pool
-from condmask.disclosure.risk_result import BEST, CONSTANT
-from condmask.disclosure.table import ROWS, Table
+from condmask.disclosure.risk_result import BEST_ATTACKER, BEST_CONSTANT
+from condmask.disclosure.table import MAX_EXAMINED_ROWS, Table
 from condmask.distribution.bandwidth import masking
 from condmask.distribution.cdf_variance import CdfSums
 from condmask.distribution.counting import by_value
 from condmask.distribution.quantile_interval import kept_variance
 from condmask.distribution.quantiles import crossing_of
-from condmask.errors import heard
+from condmask.errors import collect_warnings
 from condmask.inference.interval import UndefinedError
 from condmask.inference.theorem import Variance
 from condmask.labels import Labels
@@ -51,13 +51,13 @@ from condmask.reverse_mapping.pseudo_values import ReverseMapped
 from condmask.strata import values_by_pool
 from condmask.studies.populations import split
 
-DECILES = np.arange(1, 10) / 10
-QUANTILES = tuple(f"quantile {q:g}" for q in DECILES)
-RELATED = ("correlation", "slope", "difference")
-CDF = "T at the deciles"
-NOTHING = Law(0.0, "normal", 0.0)  # masks nothing
-RECORDS = 8_192
-NODES = 201  # that stand for all; equally likely errors of T
+DECILE_PROBABILITIES = np.arange(1, 10) / 10
+QUANTILES = tuple(f"quantile {q:g}" for q in DECILE_PROBABILITIES)
+RELATIONS = ("correlation", "slope", "difference")
+T_AT_DECILES = "T at the deciles"
+NO_NOISE = Law(0.0, "normal", 0.0)  # masks nothing
+MAX_REPRESENTED_RECORDS = 8_192
+ERROR_NODES = 201  # that stand for all; equally likely errors of T
 PARAMETERS = ("p", "sigma", "reverse_mapping", "scale", "aggregate_ends")
 
 
@@ -105,7 +105,7 @@ class Candidate(NamedTuple):
         return row | {"loss": self.loss} | errors
 
 
-class Column(NamedTuple):
+class PlannedColumn(NamedTuple):
     """The data planned for.
 
     Attributes
@@ -143,7 +143,7 @@ class Column(NamedTuple):
     def accepts(self, scheme: Any) -> bool:
         """Whether masking accepts the column under a scheme."""
         try:
-            with heard():  # a warning is no refusal
+            with collect_warnings():  # a warning is no refusal
                 prepare(
                     {self.name: scheme},
                     {self.name: self.whole},
@@ -155,7 +155,7 @@ class Column(NamedTuple):
         return scheme not in self.refusals
 
 
-def evaluate(column: Column, plain: Any, d: np.ndarray) -> Candidate:
+def evaluate(column: PlannedColumn, plain: Any, d: np.ndarray) -> Candidate:
     """A scheme with its risks and errors; by reverse mapping with means at the ends where that
     helps."""
     scheme = with_ends(column.table, column.name, plain) if plain.reverse_mapping else plain
@@ -166,14 +166,16 @@ def evaluate(column: Column, plain: Any, d: np.ndarray) -> Candidate:
     parts = [values for _, values in values_by_pool(x, column.code)]
     risks = np.array([risks_of_pool(part, scheme, d) for part in parts])
     risk, constant, _ = np.average(risks, axis=0, weights=[part.size for part in parts])
-    found = predicted(x, column.beside, column.code, scheme)
+    found = predicted_variances(x, column.beside, column.code, scheme)
     if scheme.aggregate_ends:  # which change the standard deviation
         released = x.copy()
         aggregate(released, column.code, scheme.aggregate_ends)
         found["std"] = found["std"]._replace(file=n * np.square(released.std() - x.std()))
-    averages = [_longer(found, names) for names in ((CDF, "mean", "std"), RELATED)]
+    averages = [
+        _relative_lengths(found, names) for names in ((T_AT_DECILES, "mean", "std"), RELATIONS)
+    ]
     loss = float(np.mean([ratios.mean() for ratios in averages if ratios.size]))
-    names = ("mean", "std", *(RELATED if column.related else ()), *QUANTILES)
+    names = ("mean", "std", *(RELATIONS if column.related else ()), *QUANTILES)
     file, population = (
         {name: float(found[name].standard_error(n, target)) for name in names}
         for target in ("file", "population")
@@ -181,7 +183,7 @@ def evaluate(column: Column, plain: Any, d: np.ndarray) -> Candidate:
     return Candidate(scheme, risk, constant, risks[:, 2].max(axis=0), file, population, loss)
 
 
-def _longer(found: dict[str, Variance], names: tuple[str, ...]) -> np.ndarray:
+def _relative_lengths(found: dict[str, Variance], names: tuple[str, ...]) -> np.ndarray:
     """How many times as long intervals for the population are as without masking; those that have
     a length without it, as T has none where it is 1."""
     file, sample = (np.hstack([found[name][k] for name in names]) for k in (0, 1))
@@ -193,11 +195,11 @@ def risks_of_pool(
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """The risks by the best attacker, by a constant, and of the most exposed record, of ascending
     values."""
-    joint = JointLaw.of(x[evenly_spaced(x.size, ROWS)], scheme, CELLS)
+    joint = JointLaw.of(x[evenly_spaced(x.size, MAX_EXAMINED_ROWS)], scheme, CELLS)
     found = attackers_of_pool(joint, x, scheme, d.tolist())
     if scheme.reverse_mapping:
         exposed = np.array([most_exposed(x, scheme, joint, near) for near in d.tolist()])
-        return found[BEST], found[CONSTANT], exposed
+        return found[BEST_ATTACKER], found[BEST_CONSTANT], exposed
     law = scheme.law  # on a grid in whole steps, so that differences are not rounded
     rows = law.to_units(x)
     apart = d if law.grid is None else law.grid.above(d)
@@ -206,7 +208,7 @@ def risks_of_pool(
         for far in apart
     )
     most = np.array([np.max(last - first) - 1.0 for first, last in ends])
-    return found[BEST], found[CONSTANT], chance_of_near(most, x.size - 1.0, d, law)
+    return found[BEST_ATTACKER], found[BEST_CONSTANT], chance_of_near(most, x.size - 1.0, d, law)
 
 
 def frontier(
@@ -225,7 +227,7 @@ def frontier(
 # --- how far estimates will lie from their targets ---
 
 
-def predicted(
+def predicted_variances(
     x: np.ndarray, other: np.ndarray, code: np.ndarray | None, scheme: Any
 ) -> dict[str, Variance]:
     """n times the variances of all statistics of ascending values as they are masked, by donor
@@ -233,27 +235,29 @@ def predicted(
     v = np.zeros(x.size)
     halves = (other > split(other)).astype(np.float64)
     for rows, values in values_by_pool(x, code) if scheme.reverse_mapping else ():
-        v[rows] = spread_of_pseudo_values(values, scheme)
+        v[rows] = pseudo_value_variances(values, scheme)
     with np.errstate(all="ignore"):  # of constant columns
-        found = of_moments(x, other, code, scheme, v)
-        found["difference"] = of_moments(x, halves, code, scheme, v)["slope"]
-    t = found[CDF] = of_cdf(x, scheme)
-    return found | dict(zip(QUANTILES, map(Variance, *of_quantiles(x, scheme, t)), strict=True))
+        found = moment_variances(x, other, code, scheme, v)
+        found["difference"] = moment_variances(x, halves, code, scheme, v)["slope"]
+    t = found[T_AT_DECILES] = cdf_variances(x, scheme)
+    return found | dict(
+        zip(QUANTILES, map(Variance, *quantile_variances(x, scheme, t)), strict=True)
+    )
 
 
-def of_moments(
+def moment_variances(
     x: np.ndarray, other: np.ndarray, code: np.ndarray | None, scheme: Any, v: np.ndarray
 ) -> dict[str, Variance]:
     """n times the variances of mean and standard deviation, and of correlation with and slope on a
     column."""
     originals = pair_moments(x, other, code)
-    law = scheme.law or NOTHING
+    law = scheme.law or NO_NOISE
     shared = scheme.shared_donors
     released = released_moments(originals, law)
     (unit, unit_of_w) = originals.unit
     column = Sampled(x.size, scheme.law or EXACT, shared, Powers(0.0, unit, released.means[:, 0]))
     mean = unit**2 * np.array(moment_variance(column, 1, central=False))
-    functions = weights_of(originals.means, unit, unit_of_w)
+    functions = derivatives(originals.means, unit, unit_of_w)
     weights = np.array(list(functions.values()))
     file, both = x.size * pair_of(released, law, None, shared_donors=shared).variances(weights)
     sample = both - file
@@ -268,7 +272,7 @@ def of_moments(
     )
 
 
-def weights_of(
+def derivatives(
     means: np.ndarray, unit: float, unit_of_w: float
 ) -> dict[str, tuple[float, float, float]]:
     """The derivatives of statistics, in units of the data, by moments about means."""
@@ -294,14 +298,14 @@ def released_moments(originals: PairMoments, law: Law) -> PairMoments:
     return originals._replace(sums=sums, alone=sums[:, :3, 0])
 
 
-def spread_of_pseudo_values(x: np.ndarray, scheme: Any) -> np.ndarray:
+def pseudo_value_variances(x: np.ndarray, scheme: Any) -> np.ndarray:
     """V by reverse mapping, of ascending x; infinite where the estimators refuse since it is too
     large.
 
     Of long files from evenly spaced records: V is a matter of the value.
     """
     p = scheme.p
-    some = x[evenly_spaced(x.size, RECORDS)]
+    some = x[evenly_spaced(x.size, MAX_REPRESENTED_RECORDS)]
     try:
         file = ReverseMapped(Records(some), scheme)
         h = file.unit * (file.undone[0] - file.middle)
@@ -314,9 +318,9 @@ def spread_of_pseudo_values(x: np.ndarray, scheme: Any) -> np.ndarray:
     return np.asarray(np.interp(x, some, (second - first**2)[file.cell]))
 
 
-def of_cdf(x: np.ndarray, scheme: Any) -> Variance:
+def cdf_variances(x: np.ndarray, scheme: Any) -> Variance:
     """n times the variances of T at the deciles; over donor pools they are as over all records."""
-    points = least_at(x, DECILES)
+    points = lower_quantiles(x, DECILE_PROBABILITIES)
     law = scheme.law
     at = np.searchsorted(x, points, side="right") / x.size
     file = np.zeros(points.size)
@@ -329,7 +333,7 @@ def of_cdf(x: np.ndarray, scheme: Any) -> Variance:
     return Variance(file, at * (1.0 - at))
 
 
-def of_quantiles(x: np.ndarray, scheme: Any, t: Variance) -> np.ndarray:
+def quantile_variances(x: np.ndarray, scheme: Any, t: Variance) -> np.ndarray:
     """n times the variances of the deciles of ascending values about the file, and what a sample
     adds: where T has normal errors of these variances at them, or T*, whose quantiles they are
     with small p and n."""
@@ -337,19 +341,25 @@ def of_quantiles(x: np.ndarray, scheme: Any, t: Variance) -> np.ndarray:
 
     n = x.size
     p = scheme.p
-    nodes = ndtri((np.arange(NODES) + 0.5) / NODES)
+    nodes = ndtri((np.arange(ERROR_NODES) + 0.5) / ERROR_NODES)
     error = np.array([t.standard_error(n, target) for target in ("file", "population")])
     if not scheme.reverse_mapping and crossing_of(p, n) == "rearranged":
-        ends = least_at(x, DECILES + error * np.reshape([-1.0, 0.0, 1.0], (3, 1, 1)))
-        apart = ends[..., None] - x[evenly_spaced(n, RECORDS)]
+        ends = lower_quantiles(
+            x, DECILE_PROBABILITIES + error * np.reshape([-1.0, 0.0, 1.0], (3, 1, 1))
+        )
+        apart = ends[..., None] - x[evenly_spaced(n, MAX_REPRESENTED_RECORDS)]
         noise = 0.5 * (1.0 + np.sign(apart) * scheme.law.noise_within(np.abs(apart)))
         released = (p * (apart >= 0.0) + (1.0 - p) * noise).mean(axis=-1)  # the share up to there
         k = np.array([[0], [1]]) - (not scheme.shared_donors)
         error *= np.sqrt(kept_variance(n, p, np.diff(released, axis=0), error, n * error**2, k))
-    found = least_at(x, DECILES[:, None] + error[..., None] * (nodes / nodes.std()))
-    return np.diff(n * (found - found[..., NODES // 2, None]).var(axis=-1), axis=0, prepend=0.0)
+    found = lower_quantiles(
+        x, DECILE_PROBABILITIES[:, None] + error[..., None] * (nodes / nodes.std())
+    )
+    return np.diff(
+        n * (found - found[..., ERROR_NODES // 2, None]).var(axis=-1), axis=0, prepend=0.0
+    )
 
 
-def least_at(x: np.ndarray, q: np.ndarray) -> np.ndarray:
+def lower_quantiles(x: np.ndarray, q: np.ndarray) -> np.ndarray:
     """The least of ascending values at which the distribution function is at least q."""
     return x[np.clip(np.ceil(q * x.size - 1e-9), 1, x.size).astype(np.int64) - 1]

@@ -21,17 +21,24 @@ from condmask.marks import refuse_marked
 from condmask.masking.parameters import CHOICES, WITHOUT
 from condmask.missing_codes import numbers_of
 from condmask.own_grid import own_grid
-from condmask.planning.candidates import QUANTILES, RELATED, Candidate, Column, evaluate, frontier
+from condmask.planning.candidates import (
+    QUANTILES,
+    RELATIONS,
+    Candidate,
+    PlannedColumn,
+    evaluate,
+    frontier,
+)
 from condmask.publish.conditional import ConditionalMasking
 from condmask.row_labels import labels_of_rows, refuse_other_order
 from condmask.strata import labels_of, pools_of
 from condmask.suspected_codes import drop_codes
 
-P = tuple(round(0.1 * k, 1) for k in range(1, 10))
+DEFAULT_P = tuple(round(0.1 * k, 1) for k in range(1, 10))
 # sigma over the standard deviation
-SHARES = np.array([0.1, 0.15, 0.25, 0.35, 0.5, 0.7, 1.0, 1.4, 2.0])
-LOGARITHMS = (0.05, 0.1, 0.15, 0.2, 0.3, 0.4, 0.5, 0.7, 1.0)
-CLOSE = 1.5  # times the least loss: the most that the safest scheme may lose
+SIGMA_SHARES = np.array([0.1, 0.15, 0.25, 0.35, 0.5, 0.7, 1.0, 1.4, 2.0])
+LOG_SIGMAS = (0.05, 0.1, 0.15, 0.2, 0.3, 0.4, 0.5, 0.7, 1.0)
+MAX_LOSS_RATIO = 1.5  # times the least loss: the most that the safest scheme may lose
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -302,15 +309,15 @@ def plan(
     """
     target = _checks.choice(target, "target", tuple(TARGETS))
     options["strata"] = None if strata is None else tuple(frames.column_names(strata))
-    column = _column(x, other, strata, ConditionalMasking(0.5, 1.0, **options))
-    errors = _caps(max_error, "max_error")
+    column = _planned_column(x, other, strata, ConditionalMasking(0.5, 1.0, **options))
+    errors = _checked_caps(max_error, "max_error")
     for name in errors:
         _checks.choice(
-            name, "max_error", ["mean", "std", *(RELATED if column.related else ()), *QUANTILES]
+            name, "max_error", ["mean", "std", *(RELATIONS if column.related else ()), *QUANTILES]
         )
-    risks = _caps(max_risk, "max_risk")
-    chances = _caps(max_record_risk, "max_record_risk")
-    distances = _distances(d, [*risks, *chances], column.x)
+    risks = _checked_caps(max_risk, "max_risk")
+    chances = _checked_caps(max_record_risk, "max_record_risk")
+    distances = _planned_distances(d, [*risks, *chances], column.x)
     named = (("risk {:.15g}", risks), ("record risk {:.15g}", chances), ("error of {}", errors))
     caps = {text.format(key): cap for text, given in named for key, cap in given.items()}
     chosen = "log" if sigma is None and is_skewed(column.x) else "linear"
@@ -318,31 +325,31 @@ def plan(
     shared = {name: value for name, value in options.items() if name not in WITHOUT}
     ways = [shared | {"reverse_mapping": True, "scale": scale}, options]
     if reverse_mapping is not None:
-        ways = ways[:1] if _checks.truth(reverse_mapping, "reverse_mapping") else ways[1:]
-    candidates = _candidates(column, p, sigma, ways, distances)
+        ways = ways[:1] if _checks.boolean(reverse_mapping, "reverse_mapping") else ways[1:]
+    candidates = _evaluated_candidates(column, p, sigma, ways, distances)
     n = column.x.size
     d = tuple(distances.tolist())
     rows = [each.row(d, target) for each in candidates]
     allowed = np.array([all(row[key] <= cap for key, cap in caps.items()) for row in rows])
     if not allowed.any():
-        raise ArgumentError(_unmet(rows, caps))
+        raise ArgumentError(_unmet_caps(rows, caps))
     front = frontier([candidates[k] for k in np.flatnonzero(allowed)], column.accepts)
-    suggestions = _suggested(front, CLOSE if risks or chances or not errors else np.inf)
+    suggestions = _suggestions(front, MAX_LOSS_RATIO if risks or chances or not errors else np.inf)
     return Plan(n, d, candidates, suggestions, column.refusals, caps, target, allowed, column.name)
 
 
-def _candidates(
-    column: Column, p: Any, sigma: Any, ways: list[Any], d: np.ndarray
+def _evaluated_candidates(
+    column: PlannedColumn, p: Any, sigma: Any, ways: list[Any], d: np.ndarray
 ) -> list[Candidate]:
     """Every combination that can mask the data, and be undone; refused if none can."""
     found = []
     refusal = None
-    chances = _checks.reals(P if p is None else p, "p").ravel().tolist()
+    chances = _checks.reals(DEFAULT_P if p is None else p, "p").ravel().tolist()
     for way in ways:
         own = (
-            LOGARITHMS
+            LOG_SIGMAS
             if way.get("scale") == "log"
-            else [*map(two_digits, SHARES * column.x.std())]
+            else [*map(two_digits, SIGMA_SHARES * column.x.std())]
         )
         tried = _checks.reals(own if sigma is None else sigma, "sigma").ravel().tolist()
         for size, chance in product(tried, chances):
@@ -356,7 +363,7 @@ def _candidates(
     return found
 
 
-def _with_step(column: Column, sigma: float, options: dict[str, Any]) -> dict[str, Any]:
+def _with_step(column: PlannedColumn, sigma: float, options: dict[str, Any]) -> dict[str, Any]:
     """The options with a step: the data's own, where that is no multiple of the default one but as
     coarse.
 
@@ -368,7 +375,7 @@ def _with_step(column: Column, sigma: float, options: dict[str, Any]) -> dict[st
     return options | {"step": float(step)} if step else options
 
 
-def _suggested(front: list[Candidate], most: float) -> dict[str, Candidate]:
+def _suggestions(front: list[Candidate], most: float) -> dict[str, Candidate]:
     """The cheapest of these; the safest whose intervals are not much longer; and what lies best
     between."""
     close = [each for each in front if each.loss <= most * front[0].loss]
@@ -386,7 +393,7 @@ def _suggested(front: list[Candidate], most: float) -> dict[str, Candidate]:
     }
 
 
-def _unmet(rows: list[dict[str, Any]], caps: dict[str, float]) -> str:
+def _unmet_caps(rows: list[dict[str, Any]], caps: dict[str, float]) -> str:
     """What to say where no scheme keeps the caps."""
     least = {key: min(row[key] for row in rows) for key in caps}
     said = " and ".join(
@@ -398,7 +405,7 @@ def _unmet(rows: list[dict[str, Any]], caps: dict[str, float]) -> str:
 # --- what is given ---
 
 
-def _column(x: Any, other: Any, strata: Any, common: ConditionalMasking) -> Column:
+def _planned_column(x: Any, other: Any, strata: Any, common: ConditionalMasking) -> PlannedColumn:
     """The column without codes, and without gaps in ascending order; codes have to be declared."""
     refuse_marked(x, "x")
     refuse_other_order({"other": other, "strata": strata}, labels_of_rows(x, "x"))
@@ -423,17 +430,17 @@ def _column(x: Any, other: Any, strata: Any, common: ConditionalMasking) -> Colu
     code = None if pool is None else pool[rows]
     for values, of in ((x, "x"), (beside[rows], "other")):
         _checks.positive(float(values.std()), f"the standard deviation of {of}")
-    return Column(x, beside[rows], other is not None, code, table, labels, name, whole, {})
+    return PlannedColumn(x, beside[rows], other is not None, code, table, labels, name, whole, {})
 
 
-def _caps(given: Any, name: str) -> dict[Any, float]:
+def _checked_caps(given: Any, name: str) -> dict[Any, float]:
     """Caps, all positive."""
     known = given is None or (isinstance(given, Mapping) and len(given) > 0)
     _checks.require(known, f"{name} must be a dict of caps", given, ArgumentTypeError)
     return {key: _checks.positive(cap, name) for key, cap in (given or {}).items()}
 
 
-def _distances(d: Any, caps: list[Any], x: np.ndarray) -> np.ndarray:
+def _planned_distances(d: Any, caps: list[Any], x: np.ndarray) -> np.ndarray:
     """The distances of risks, and those of caps."""
     given = [] if d is None else np.ravel(_checks.finite_distances(d, "d")).tolist()
     given += [_checks.positive(near, "a distance of max_risk or max_record_risk") for near in caps]

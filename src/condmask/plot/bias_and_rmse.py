@@ -7,25 +7,29 @@ import numpy as np
 from condmask.errors import ArgumentError
 from condmask.plot import panels
 
-QUANTILE = "quantile "
-ERRORS = 2.0  # Monte Carlo standard errors to either side
-BARS = f"bars: \N{PLUS-MINUS SIGN}{ERRORS:g} Monte Carlo standard errors"
+QUANTILE_PREFIX = "quantile "
+BAR_STANDARD_ERRORS = 2.0  # Monte Carlo standard errors to either side
+BAR_TITLE = f"bars: \N{PLUS-MINUS SIGN}{BAR_STANDARD_ERRORS:g} Monte Carlo standard errors"
 
 
-def bias_and_rmse(rows: list[dict[str, Any]], path: panels.Target, ax: Any) -> Any:
+def bias_and_rmse(rows: list[dict[str, Any]], path: panels.PicturePath, ax: Any) -> Any:
     """Both, with bars of their Monte Carlo errors; the axes."""
     lines: dict[str, list[dict[str, Any]]] = {}
     for row in rows:
-        if row["statistic"].startswith(QUANTILE) and "bias" in row:
-            lines.setdefault(f"{panels.text(row['scheme'])}, {row['estimator']}", []).append(row)
+        if row["statistic"].startswith(QUANTILE_PREFIX) and "bias" in row:
+            lines.setdefault(
+                f"{panels.escaped_name(row['scheme'])}, {row['estimator']}", []
+            ).append(row)
     if not lines:
         raise ArgumentError("a study must have quantiles for a picture, got none")
-    axes = panels.begin(ax, 2, path, size=(9.6, 4.2))
+    axes = panels.begin_figure(ax, 2, path, size=(9.6, 4.2))
     for panel, what, name in zip(axes, ("bias", "rmse"), ("bias", "RMSE"), strict=True):
         panel.axhline(0.0, color=panels.GREY, linewidth=0.8, zorder=0)
         for k, (line, found) in enumerate(lines.items()):
-            q = [float(row["statistic"].removeprefix(QUANTILE)) for row in found]
-            values, errors = np.array([(row[what], ERRORS * row[f"{what}_se"]) for row in found]).T
+            q = [float(row["statistic"].removeprefix(QUANTILE_PREFIX)) for row in found]
+            values, errors = np.array(
+                [(row[what], BAR_STANDARD_ERRORS * row[f"{what}_se"]) for row in found]
+            ).T
             panel.errorbar(
                 q,
                 values,
@@ -35,9 +39,11 @@ def bias_and_rmse(rows: list[dict[str, Any]], path: panels.Target, ax: Any) -> A
                 linewidth=1.2,
                 capsize=2.5,
                 elinewidth=0.9,
-                **panels.series(k),
+                **panels.series_style(k),
             )
-        panels.label(panel, "probability of the quantile", f"{name} of the estimated quantile")
+        panels.label_axes(
+            panel, "probability of the quantile", f"{name} of the estimated quantile"
+        )
         panels.plain_numbers(panel.xaxis, panel.yaxis)
-    axes[0].legend(fontsize="small", title=BARS, title_fontsize="small")
-    return panels.finish(axes, path)
+    axes[0].legend(fontsize="small", title=BAR_TITLE, title_fontsize="small")
+    return panels.finish_figure(axes, path)

@@ -7,22 +7,22 @@ import numpy as np
 from condmask.plot import panels
 
 BEYOND = 0.05  # of the width of the values, shown on either side of them
-SHARE = "share of records at or below"
-WHOLE = (-0.02, 1.02)
+SHARE_LABEL = "share of records at or below"
+SHARE_RANGE = (-0.02, 1.02)
 # the original lies on top: where it hides the estimate, that is right
-RELEASED = {
+RELEASED_STYLE = {
     "color": panels.VERMILLION,
     "linestyle": (0, (2.5, 1)),
     "linewidth": 2.6,
     "label": "released",
 }
-ORIGINAL = {
+ORIGINAL_STYLE = {
     "color": panels.BLACK,
     "linestyle": ":",
     "linewidth": 1.6,
     "label": "original (confidential)",
 }
-RECORDS = {
+RECORD_STYLE = {
     "marker": "o",
     "markersize": 3.0,
     "markerfacecolor": panels.VERMILLION,
@@ -49,23 +49,23 @@ class Curve(NamedTuple):
         axes.fill_between(self.x, self.low, self.high, label=self.band, **look)
         line = {"color": color, "linestyle": linestyle, "linewidth": 1.2, "label": name}
         axes.step(self.x, self.value, where="post", **line)
-        panels.label(axes, panels.text(self.name) or "value", SHARE)
+        panels.label_axes(axes, panels.escaped_name(self.name) or "value", SHARE_LABEL)
 
 
-def distribution_function(curve: Curve, path: panels.Target, ax: Any) -> Any:
+def distribution_function(curve: Curve, path: panels.PicturePath, ax: Any) -> Any:
     """An estimate and its band; the axes. Each further one in the same axes has a look of its
     own."""
-    (axes,) = panels.begin(ax, 1, path, size=(6.0, 4.0))
+    (axes,) = panels.begin_figure(ax, 1, path, size=(6.0, 4.0))
     k = sum(not line.get_label().startswith("_") for line in axes.get_lines())  # drawn before
-    name = f"estimated {panels.text(curve.name)}" if curve.name else "estimate"
+    name = f"estimated {panels.escaped_name(curve.name)}" if curve.name else "estimate"
     curve.draw(
         axes, panels.COLOURS[k % len(panels.COLOURS)], panels.LINES[k % len(panels.LINES)], name
     )
     if ax is None:
-        axes.set_ylim(*WHOLE)
+        axes.set_ylim(*SHARE_RANGE)
     panels.plain_numbers(axes.xaxis, axes.yaxis)
     axes.legend(fontsize="small")
-    return panels.finish([axes], path)[0]
+    return panels.finish_figure([axes], path)[0]
 
 
 def original_and_release(
@@ -75,24 +75,24 @@ def original_and_release(
     curve: Curve,
     *,
     log: bool,
-    path: panels.Target = None,
+    path: panels.PicturePath = None,
     ax: Any = None,
 ) -> Any:
     """Some records before and after masking, and three distribution functions; both axes.
 
     `shown` are the rows of the records that are drawn, `log` is whether values are on log scales.
     """
-    records, shares = axes = panels.begin(ax, 2, path, size=(10.0, 4.5))
-    name = panels.text(curve.name) or "value"
+    records, shares = axes = panels.begin_figure(ax, 2, path, size=(10.0, 4.5))
+    name = panels.escaped_name(curve.name) or "value"
     ends = [min(original.min(), released.min()), max(original.max(), released.max())]
     records.plot(
         ends, ends, color=panels.BLACK, linewidth=1.0, label="released as it was", zorder=3
     )
     some = "" if shown.size == original.size else f" ({shown.size:,} of {original.size:,})"
-    look = RECORDS | {"linestyle": "none", "alpha": 0.6, "label": f"a record{some}"}
+    look = RECORD_STYLE | {"linestyle": "none", "alpha": 0.6, "label": f"a record{some}"}
     records.plot(original[shown], released[shown], **look)
-    panels.label(records, f"original {name} (confidential)", f"released {name}")
-    for values, line in ((released, RELEASED), (original, ORIGINAL | {"zorder": 4})):
+    panels.label_axes(records, f"original {name} (confidential)", f"released {name}")
+    for values, line in ((released, RELEASED_STYLE), (original, ORIGINAL_STYLE | {"zorder": 4})):
         share = np.searchsorted(np.sort(values), curve.x, side="right") / values.size
         shares.step(curve.x, share, where="post", **line)
     curve.draw(shares, panels.BLUE, "-", "estimated from the release")
@@ -100,10 +100,10 @@ def original_and_release(
         records.set(xscale="log", yscale="log")
         shares.set_xscale("log")
     if ax is None:
-        shares.set_ylim(*WHOLE)
+        shares.set_ylim(*SHARE_RANGE)
     for panel in axes:  # legends above, where no record and no line can lie
         panels.plain_numbers(panel.xaxis, panel.yaxis)
         panel.legend(
             fontsize="small", loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=2, frameon=False
         )
-    return panels.finish(axes, path)
+    return panels.finish_figure(axes, path)

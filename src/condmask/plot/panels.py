@@ -33,24 +33,24 @@ LINES: tuple[Any, ...] = ("-", "--", ":", "-.", (0, (6, 1, 1, 1, 1, 1)))
 HALO = [withStroke(linewidth=3, foreground="white")]  # around letters that stand on lines
 
 DPI = 150
-MOST_TICKS = 8
+MAX_TICKS = 8
 # of ticks within a power of ten, where the ends of an axis are less than so far apart
-STEPS = {10.0: (1.0, 1.5, 2.0, 3.0, 4.0, 5.0, 7.0), 800.0: (1.0, 2.0, 5.0), np.inf: (1.0,)}
-LONGEST = 30  # letters of a column's name
-PLACES = 12  # of a tick, and its digits
+TICK_STEPS = {10.0: (1.0, 1.5, 2.0, 3.0, 4.0, 5.0, 7.0), 800.0: (1.0, 2.0, 5.0), np.inf: (1.0,)}
+MAX_NAME_LETTERS = 30  # letters of a column's name
+TICK_DIGITS = 12  # of a tick, and its digits
 
-Target = str | os.PathLike[str] | None
+PicturePath = str | os.PathLike[str] | None
 
 
-def series(k: int) -> dict[str, Any]:
+def series_style(k: int) -> dict[str, Any]:
     """The look of the k-th line: seven colours, eight markers and five line styles meet again
     after 280."""
     looks = {"color": COLOURS, "marker": MARKERS, "linestyle": LINES}
     return {what: known[k % len(known)] for what, known in looks.items()}
 
 
-def begin(
-    ax: Any, count: int, path: Target, *, size: tuple[float, float], **layout: Any
+def begin_figure(
+    ax: Any, count: int, path: PicturePath, *, size: tuple[float, float], **layout: Any
 ) -> list[Any]:
     """Axes to draw in: those that are given, else those of a new figure, which pyplot shows unless
     it is to be written."""
@@ -72,22 +72,26 @@ def begin(
     return given
 
 
-def finish(axes: Sequence[Any], path: Target) -> Any:
+def finish_figure(axes: Sequence[Any], path: PicturePath) -> Any:
     """Write the figure where a path is given; the axes as callers get them."""
     if path is not None:
         axes[0].figure.savefig(path, dpi=DPI)
     return np.array(axes, dtype=object)
 
 
-def label(axes: Any, x: str, y: str) -> None:
+def label_axes(axes: Any, x: str, y: str) -> None:
     """Name the axes that have no label yet."""
     axes.set(xlabel=axes.get_xlabel() or x, ylabel=axes.get_ylabel() or y)
 
 
-def text(name: str) -> str:
+def escaped_name(name: str) -> str:
     """A name as it is, since matplotlib reads what stands between dollar signs as a formula; cut
     if long."""
-    short = name if len(name) <= LONGEST else f"{name[: LONGEST - 1]}\N{HORIZONTAL ELLIPSIS}"
+    short = (
+        name
+        if len(name) <= MAX_NAME_LETTERS
+        else f"{name[: MAX_NAME_LETTERS - 1]}\N{HORIZONTAL ELLIPSIS}"
+    )
     return short.replace("$", r"\$")
 
 
@@ -96,13 +100,13 @@ def plain_numbers(*axes: Any) -> None:
     for each in axes:
         if each.get_scale() == "log":
             low, high = sorted(each.get_view_interval())
-            steps = next(steps for apart, steps in STEPS.items() if high < apart * low)
-            each.set_major_locator(LogLocator(subs=steps, numticks=MOST_TICKS))
+            steps = next(steps for apart, steps in TICK_STEPS.items() if high < apart * low)
+            each.set_major_locator(LogLocator(subs=steps, numticks=MAX_TICKS))
             each.set_minor_locator(NullLocator())
-        each.set_major_formatter(plain)
+        each.set_major_formatter(plain_number)
 
 
-def plain(x: float, _: int | None = None) -> str:
+def plain_number(x: float, _: int | None = None) -> str:
     """A number as people write it: 0.25, 1,500,000; what rounding left of 0 is 0."""
-    digits = f"{round(x, PLACES) + 0.0:.{PLACES}g}"
+    digits = f"{round(x, TICK_DIGITS) + 0.0:.{TICK_DIGITS}g}"
     return f"{Decimal(digits):,f}".replace("-", "\N{MINUS SIGN}")

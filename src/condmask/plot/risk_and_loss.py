@@ -6,12 +6,18 @@ import numpy as np
 
 from condmask.plot import panels
 
-DOTS = {"linestyle": "none", "marker": "o", "markersize": 4.5, "markeredgewidth": 0.5, "zorder": 3}
-ALLOWED = {"color": panels.BLUE}
-REFUSED = {"color": panels.VERMILLION, "marker": "X", "markersize": 7.0}
-FRONTIER = {"color": panels.BLACK, "linewidth": 1.6, "zorder": 2}
-BEYOND = {"color": panels.GREY, "fillstyle": "none", "markeredgewidth": 0.9}
-SUGGESTED = {
+DOT_STYLE = {
+    "linestyle": "none",
+    "marker": "o",
+    "markersize": 4.5,
+    "markeredgewidth": 0.5,
+    "zorder": 3,
+}
+ALLOWED_STYLE = {"color": panels.BLUE}
+REFUSED_STYLE = {"color": panels.VERMILLION, "marker": "X", "markersize": 7.0}
+FRONTIER_STYLE = {"color": panels.BLACK, "linewidth": 1.6, "zorder": 2}
+BEYOND_STYLE = {"color": panels.GREY, "fillstyle": "none", "markeredgewidth": 0.9}
+SUGGESTED_STYLE = {
     "color": panels.BLACK,
     "markersize": 9,
     "markeredgewidth": 1.5,
@@ -20,41 +26,48 @@ SUGGESTED = {
 }
 # how each suggestion is marked, and where its name stands beside the marker, in points: on the
 # side of the frontier where no scheme is
-MARKS = {
+SUGGESTION_MARKS = {
     "most useful": ("^", (0, -10), "top"),
     "balanced": ("D", (-9, -3), "center"),
     "safest": ("s", (-9, 2), "center"),
 }
-NAMES = {"textcoords": "offset points", "fontsize": "small", "ha": "right", "zorder": 5}
-LENGTH = "length of intervals (1 = without masking)"
-ROOM = 0.22  # of the width, left of the constant guess, for these names
+SUGGESTION_LABELS = {
+    "textcoords": "offset points",
+    "fontsize": "small",
+    "ha": "right",
+    "zorder": 5,
+}
+LENGTH_LABEL = "length of intervals (1 = without masking)"
+LABEL_ROOM = 0.22  # of the width, left of the constant guess, for these names
 
 
-def risk_against_loss(plan: Any, name: str, path: panels.Target, ax: Any) -> Any:
+def risk_against_loss(plan: Any, name: str, path: panels.PicturePath, ax: Any) -> Any:
     """For each distance the risk of the best attacker against how much longer intervals become;
     the axes."""
-    axes = panels.begin(ax, len(plan.d), path, size=(4.8 * len(plan.d), 4.2), sharey=True)
+    axes = panels.begin_figure(ax, len(plan.d), path, size=(4.8 * len(plan.d), 4.2), sharey=True)
     loss = np.array([candidate.loss for candidate in plan.candidates])
     risks = np.array([candidate.risk for candidate in plan.candidates])
     groups = (
-        ("beyond the caps", ~plan.allowed & ~plan.refused, BEYOND),
-        ("keeps the caps" if plan.caps else "scheme", plan.allowed & ~plan.refused, ALLOWED),
-        ("refused by the audit", plan.refused, REFUSED),
+        ("beyond the caps", ~plan.allowed & ~plan.refused, BEYOND_STYLE),
+        ("keeps the caps" if plan.caps else "scheme", plan.allowed & ~plan.refused, ALLOWED_STYLE),
+        ("refused by the audit", plan.refused, REFUSED_STYLE),
     )
     frontier = np.flatnonzero(plan.on_frontier)
     frontier = frontier[np.argsort(loss[frontier])]
-    of_whom = f" whose {panels.text(name)} is" if name else ""
+    of_whom = f" whose {panels.escaped_name(name)} is" if name else ""
     for k, (panel, d) in enumerate(zip(axes, plan.d, strict=True)):
         panel.set_yscale("log")
-        panel.plot(risks[frontier, k], loss[frontier], label="frontier", **FRONTIER)
+        panel.plot(risks[frontier, k], loss[frontier], label="frontier", **FRONTIER_STYLE)
         for what, rows, look in groups:
             if rows.any():
-                panel.plot(risks[rows, k], loss[rows], label=what, **DOTS | look)
+                panel.plot(risks[rows, k], loss[rows], label=what, **DOT_STYLE | look)
         for suggested, candidate in plan.suggestions.items():
-            marker, offset, side = MARKS[suggested]
+            marker, offset, side = SUGGESTION_MARKS[suggested]
             at = (candidate.risk[k], candidate.loss)
-            panel.plot(*at, marker=marker, label=suggested, **SUGGESTED)
-            panel.annotate(suggested, at, offset, va=side, path_effects=panels.HALO, **NAMES)
+            panel.plot(*at, marker=marker, label=suggested, **SUGGESTED_STYLE)
+            panel.annotate(
+                suggested, at, offset, va=side, path_effects=panels.HALO, **SUGGESTION_LABELS
+            )
         constant = plan.constant[k]
         rightmost = risks[:, k].max()
         panel.axvline(
@@ -64,9 +77,9 @@ def risk_against_loss(plan: Any, name: str, path: panels.Target, ax: Any) -> Any
             panel.axvline(cap, color=panels.PURPLE, linewidth=1.4, linestyle="--", label="cap")
         if ax is None:
             width = max(rightmost - constant, 0.01)
-            panel.set_xlim(constant - ROOM * width, rightmost + 0.05 * width)
+            panel.set_xlim(constant - LABEL_ROOM * width, rightmost + 0.05 * width)
         risk = f"risk: share of records{of_whom}\nguessed closer than {d:g} by the best attacker"
-        panels.label(panel, risk, LENGTH if k == 0 or ax is not None else "")
+        panels.label_axes(panel, risk, LENGTH_LABEL if k == 0 or ax is not None else "")
         panels.plain_numbers(panel.xaxis, panel.yaxis)
     axes[0].legend(fontsize="small", loc="upper right")
-    return panels.finish(axes, path)
+    return panels.finish_figure(axes, path)

@@ -8,7 +8,7 @@ import numpy as np
 
 from condmask import _checks, frames
 from condmask._randomness import Key, check_rng, release_key
-from condmask.disclosure.audit import DEFAULT
+from condmask.disclosure.audit import DEFAULT_LIMITS
 from condmask.estimates.counts import Counts
 from condmask.estimates.estimate import Estimates, estimate_counts, estimate_records
 from condmask.grid import Grid, decimal_grid, default_step, grid_of, on_the_grid, step_of
@@ -234,7 +234,7 @@ class ConditionalMasking(Scheme):
         random = check_rng(rng)
         policy = _checks.choice(nan_policy, "nan_policy", _checks.NAN_POLICIES)
         labels = labels_of(strata, self.strata, column.array.size, "x", "mask")
-        threads = _checks.whole(workers, "workers", least=1)
+        threads = _checks.integer(workers, "workers", least=1)
         made = prepare(
             {"x": self},
             {"x": column},
@@ -242,8 +242,8 @@ class ConditionalMasking(Scheme):
             nan_policy=policy,
             to_grid=asked(round, {"x": self}),
             limits=None
-            if _checks.truth(accept_visible_coins, "accept_visible_coins")
-            else DEFAULT,
+            if _checks.boolean(accept_visible_coins, "accept_visible_coins")
+            else DEFAULT_LIMITS,
         )
         for moved in made.moved.values():
             shift_of([moved], "x", self.step)

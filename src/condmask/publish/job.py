@@ -9,9 +9,9 @@ import numpy as np
 from condmask import _checks, frames
 from condmask._blocks import evenly_spaced
 from condmask._randomness import WHOLE, Key, check_rng, group_name, root_key
-from condmask.disclosure.audit import DEFAULT, check_at_once, check_attack, limits_of
+from condmask.disclosure.audit import DEFAULT_LIMITS, check_at_once, check_attack, limits_of
 from condmask.disclosure.choose import TRIES, Choice, choose, with_wider_noise
-from condmask.disclosure.rails import fewest
+from condmask.disclosure.rails import min_pool_records
 from condmask.disclosure.rare_values import open_ends, with_ends
 from condmask.disclosure.table import Table, clear_of, glimpse_of
 from condmask.errors import ArgumentError, Refusals, ReleaseWarning, warn
@@ -78,7 +78,7 @@ class Job:
         round: bool = False,
         accept_visible_coins: bool = False,
         workers: int = 1,
-        max_lift: float = DEFAULT.lift,
+        max_lift: float = DEFAULT_LIMITS.lift,
         max_risk: Mapping[float, float] | None = None,
         shuffle: bool = False,
         missing: Any = (),
@@ -102,13 +102,13 @@ class Job:
         with refusals.collected():
             self.drops = _checks.choice(rare_gaps, "rare_gaps", RARE_GAPS) == "drop"
         with refusals.collected():
-            self.workers = _checks.whole(workers, "workers", least=1)
+            self.workers = _checks.integer(workers, "workers", least=1)
         with refusals.collected():
             limits = limits_of(max_lift, max_risk)
         with refusals.collected():
-            self.shuffle = _checks.truth(shuffle, "shuffle")
+            self.shuffle = _checks.boolean(shuffle, "shuffle")
         with refusals.collected():
-            accepted = _checks.truth(accept_visible_coins, "accept_visible_coins")
+            accepted = _checks.boolean(accept_visible_coins, "accept_visible_coins")
         refusals.raise_all()
         first = next(iter(self.schemes.values()))
         self.groups = not_masked(first.strata, self.schemes)
@@ -188,7 +188,7 @@ def kept_rows(frame: Any, job: Job) -> np.ndarray | None:
         if job.chooses and job.names
         else [first]
     )
-    least = SMALLEST if job.limits is None else max(map(fewest, tried))
+    least = SMALLEST if job.limits is None else max(map(min_pool_records, tried))
     rare = with_rare_gaps(first, values, labels, least)
     return None if not rare.any() else ~rare
 

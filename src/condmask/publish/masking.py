@@ -16,8 +16,8 @@ import numpy as np
 
 from condmask import _checks, frames
 from condmask._randomness import release_key
-from condmask.disclosure.audit import DEFAULT
-from condmask.errors import Refusals, each_once
+from condmask.disclosure.audit import DEFAULT_LIMITS
+from condmask.errors import Refusals, warn_once_each
 from condmask.files.csv_text import CsvFormat
 from condmask.files.publish import publishing
 from condmask.marks import marked, refuse_marked
@@ -52,7 +52,7 @@ def mask_table(
     round: bool = False,
     workers: int = 1,
     accept_visible_coins: bool = False,
-    max_lift: float = DEFAULT.lift,
+    max_lift: float = DEFAULT_LIMITS.lift,
     max_risk: Mapping[float, float] | None = None,
     shuffle: bool = False,
     missing: Any = (),
@@ -170,7 +170,7 @@ def mask_table(
     with refusals.collected():
         refuse_marked(frame, "frame")
     refusals.raise_all()
-    with each_once():
+    with warn_once_each():
         frame = _rows_to_release(frame, job)
         job.take_own_grids([frame])
         seen = jobs.look_at_once(frame, job, "whole", refusals)
@@ -213,7 +213,7 @@ def mask_file(
     keep_metadata: Sequence[str] = (),
     log: Where = True,
     again: bool = False,
-    max_lift: float = DEFAULT.lift,
+    max_lift: float = DEFAULT_LIMITS.lift,
     max_risk: Mapping[float, float] | None = None,
     shuffle: bool = False,
     missing: Any = (),
@@ -305,10 +305,10 @@ def mask_file(
     """
     place = _checks.path(source, "source")
     out = _checks.path(target, "target")
-    found = Obstacles(dry_run=_checks.truth(dry_run, "dry_run"))
-    force = _checks.truth(force, "force")
-    again = _checks.truth(again, "again")
-    report = _checks.called(progress, "progress")
+    found = Obstacles(dry_run=_checks.boolean(dry_run, "dry_run"))
+    force = _checks.boolean(force, "force")
+    again = _checks.boolean(again, "again")
+    report = _checks.callback(progress, "progress")
     keep = _checks.names(keep_metadata, "keep_metadata")
     make_job = partial(
         jobs.Job,
@@ -325,7 +325,7 @@ def mask_file(
         missing=missing,
         rare_gaps=rare_gaps,
     )
-    with each_once():
+    with warn_once_each():
         task, only = stages.open_files(
             make_job,
             place,

@@ -12,9 +12,9 @@ import numpy as np
 
 from condmask import _checks
 from condmask._randomness import Key
-from condmask.disclosure.audit import DEFAULT, check_at_once, check_attack
+from condmask.disclosure.audit import DEFAULT_LIMITS, check_at_once, check_attack
 from condmask.disclosure.limits import Limits
-from condmask.disclosure.rails import fewest
+from condmask.disclosure.rails import min_pool_records
 from condmask.disclosure.table import Table
 from condmask.errors import ArgumentError, Refusals, ReleaseWarning, warn
 from condmask.frames import Column
@@ -68,7 +68,7 @@ def prepare(
     labels: Sequence[Labels] = (),
     nan_policy: str = "raise",
     to_grid: bool = False,
-    limits: Limits | None = DEFAULT,
+    limits: Limits | None = DEFAULT_LIMITS,
     table: Callable[[dict[str, np.ndarray], np.ndarray | None], Table] = Table,
 ) -> Prepared:
     """Columns ready to be masked, or an error that says all that is wrong with them.
@@ -113,7 +113,7 @@ def look(
     labels: Sequence[Labels] = (),
     nan_policy: str = "raise",
     to_grid: bool = False,
-    limits: Limits | None = DEFAULT,
+    limits: Limits | None = DEFAULT_LIMITS,
     table: Callable[[dict[str, np.ndarray], np.ndarray | None], Table] | None = Table,
 ) -> Prepared:
     """Collect all that is wrong with columns and is seen at once, without an attack; the arguments
@@ -130,7 +130,7 @@ def look(
     patterns: tuple[str, ...] = ()
     with refusals.collected():
         if first.shared_coins:  # else no record is a donor
-            least = SMALLEST if limits is None else fewest(first)
+            least = SMALLEST if limits is None else min_pool_records(first)
             pool, patterns = pools_of(first, values, labels, least)
     looked_at = None if table is None else table(values, pool)
     if limits is not None and looked_at is not None:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from condmask import _checks, frames
-from condmask.disclosure.audit import refuse_few
+from condmask.disclosure.audit import refuse_too_few_records
 from condmask.disclosure.choose import Choice
 from condmask.errors import ArgumentError, ArgumentTypeError, Refusals, warn
 from condmask.estimates.counts import Counts
@@ -104,7 +104,9 @@ class Release(Mapping[str, Estimate]):
     def __getitem__(self, column: str) -> Estimate:
         if not isinstance(column, str) or column not in self.schemes:
             there = _checks.listed([*self.schemes])
-            raise KeyError(f"{_checks.shown(column)} is not one of the masked columns {there}")
+            raise KeyError(
+                f"{_checks.in_message(column)} is not one of the masked columns {there}"
+            )
         if column not in self._estimates:
             if self._source is None:
                 raise ArgumentError(
@@ -192,13 +194,13 @@ class Release(Mapping[str, Estimate]):
             )
         target = _checks.path(path, "path")
         book = Log(log)
-        force = _checks.truth(force, "force")
-        again = _checks.truth(again, "again")
+        force = _checks.boolean(force, "force")
+        again = _checks.boolean(again, "again")
         refusals = Refusals()
         entry = dict[str, Any]()
         with refusals.collected():
             if source.audited:
-                refuse_few(self.records, self.schemes)
+                refuse_too_few_records(self.records, self.schemes)
         with refusals.collected():
             refuse_target(target, None, force=force)
         with refusals.collected():
@@ -375,7 +377,7 @@ def read_release(
     ValueError
         If it has no scheme, or none for this column, or lacks a column of the strata.
     """
-    release = released_in(path, workers=_checks.whole(workers, "workers", least=1))
+    release = released_in(path, workers=_checks.integer(workers, "workers", least=1))
     return release if column is None else release[masked_column(release.schemes, column)]
 
 

@@ -16,7 +16,7 @@ from condmask.masking.parameters import NOT_ROUNDED
 
 def asked(value: Any, schemes: Mapping[str, Any]) -> bool:
     """Whether to round the data; refused if there is no grid to round to."""
-    rounds = _checks.truth(value, "round")
+    rounds = _checks.boolean(value, "round")
     for scheme in schemes.values() if rounds else ():
         why = NOT_ROUNDED if scheme.reverse_mapping else "there is no step to round to"
         rule = "round must be left out for a scheme without a grid"

@@ -17,9 +17,16 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from condmask.disclosure.audit import refuse_few
+from condmask.disclosure.audit import refuse_too_few_records
 from condmask.disclosure.table import clear_of
-from condmask.errors import ArgumentError, CondmaskError, Refusals, ReleaseWarning, heard, warn
+from condmask.errors import (
+    ArgumentError,
+    CondmaskError,
+    Refusals,
+    ReleaseWarning,
+    collect_warnings,
+    warn,
+)
 from condmask.files.about import published, sidecar
 from condmask.files.csv_text import CsvFormat
 from condmask.files.parts import Source
@@ -235,7 +242,7 @@ def look_at_whole(
         seen = jobs.look_at_once(frame, job, "whole", found.data)
         if job.limits:
             with found.data.collected():
-                refuse_few(only.num_rows, job.schemes)
+                refuse_too_few_records(only.num_rows, job.schemes)
         entry = check_by_log(task, jobs.marks_in(seen, job), found, again=again)
     found.raise_all()
     return only, seen, Looked([], entry, rows)
@@ -342,7 +349,7 @@ def parts_as_released(task: Task) -> Iterator[tuple[Any, Prepared]]:
     origin = task.origin
     names = [name for name in origin.names if name not in origin.keys or name in job.groups]
     for table in origin.parts(names):
-        with heard():  # what was said when it was looked at
+        with collect_warnings():  # what was said when it was looked at
             frame = origin.numeric(table, job.schemes)
             stays = jobs.kept_rows(frame, job)
             part = jobs.part_of(_filtered(frame, stays), job, None)

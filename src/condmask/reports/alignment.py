@@ -40,7 +40,7 @@ class Aligned(NamedTuple):
     matched: bool
 
 
-def aligned(original: Any, release: Release, match: str | None) -> Aligned:
+def align(original: Any, release: Release, match: str | None) -> Aligned:
     """Return an original with its rows in the order of its release.
 
     Parameters
@@ -65,10 +65,10 @@ def aligned(original: Any, release: Release, match: str | None) -> Aligned:
     return Aligned(original, True)
 
 
-def in_order(original: Any, release: Release, match: str | None) -> Any:
+def matched_to_release(original: Any, release: Release, match: str | None) -> Any:
     """Return an original with its rows in the order of its release; refused where they cannot be
     matched."""
-    table, matched = aligned(original, release, match)
+    table, matched = align(original, release, match)
     if not matched:
         raise ArgumentError(NEEDS_MATCH)
     return table
@@ -88,10 +88,10 @@ def _order_of_release(original: Any, release: Release, name: str) -> np.ndarray:
             [each for each in release._source.names if each not in release.schemes]
         )
         raise ArgumentError(f"match must be one of the columns in clear {columns}, got {name!r}")
-    of_original = _distinct(
+    of_original = _unique_texts(
         frames.table_column(original, name, "original", levels=True), name, "the original"
     )
-    of_release = _distinct(release._source.labels(name), name, "the release")
+    of_release = _unique_texts(release._source.labels(name), name, "the release")
     row = {label: place for place, label in enumerate(of_original)}
     unknown = sum(label not in row for label in of_release)
     if len(of_original) != len(of_release) or unknown:
@@ -102,7 +102,7 @@ def _order_of_release(original: Any, release: Release, name: str) -> np.ndarray:
     return np.array([row[label] for label in of_release], np.int64)
 
 
-def _distinct(values: Any, name: str, where: str) -> list[str]:
+def _unique_texts(values: Any, name: str, where: str) -> list[str]:
     """Return a column as texts, as it stands in CSV files; refused if one is missing, or two are
     equal."""
     labels = values if isinstance(values, Labels) else coded({name: values}, name)

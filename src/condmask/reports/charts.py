@@ -8,56 +8,58 @@ import numpy as np
 from matplotlib import rc_context
 from matplotlib.figure import Figure
 
-from condmask.disclosure.risk_result import CONSTANT, WHO, ColumnRisk
+from condmask.disclosure.risk_result import ATTACKERS, BEST_CONSTANT, ColumnRisk
 from condmask.plot import panels
-from condmask.reports.plot_release import POINTS
+from condmask.reports.plot_release import CURVE_POINTS
 
-WIDTH = 5.4
-HEIGHT = 3.6  # inches; letters can be read where this is shown 360 px wide
-ROW = 0.34
-AROUND = 1.1  # inches of an attacker's row, and above and below all rows
-SEED = 1  # of the band's simulations
-MASKED = "masked values, as if true"
-ORIGINAL = "original"
-LOOKS: dict[str, Any] = {
-    MASKED: {"color": panels.VERMILLION, "linestyle": "--"},
-    ORIGINAL: {"color": panels.BLACK, "linestyle": ":"},
+CHART_WIDTH = 5.4
+CHART_HEIGHT = 3.6  # inches; letters can be read where this is shown 360 px wide
+ATTACKER_HEIGHT = 0.34
+MARGIN_HEIGHT = 1.1  # inches of an attacker's row, and above and below all rows
+BAND_SEED = 1  # of the band's simulations
+MASKED_LINE = "masked values, as if true"
+ORIGINAL_LINE = "original"
+LINE_STYLES: dict[str, Any] = {
+    MASKED_LINE: {"color": panels.VERMILLION, "linestyle": "--"},
+    ORIGINAL_LINE: {"color": panels.BLACK, "linestyle": ":"},
 }
 
 
 def distribution(estimate: Any, lines: Mapping[str, np.ndarray], axis: str, *, target: str) -> str:
     """The estimated distribution function with its band, and those of values, by what these are
     called."""
-    axes = Figure(figsize=(WIDTH, HEIGHT), layout="constrained").subplots()
-    estimate.plot_cdf(ax=axes, rng=SEED, target=target)
+    axes = Figure(figsize=(CHART_WIDTH, CHART_HEIGHT), layout="constrained").subplots()
+    estimate.plot_cdf(ax=axes, rng=BAND_SEED, target=target)
     left, right = axes.dataLim.intervalx
-    at = np.linspace(left, right, POINTS)
+    at = np.linspace(left, right, CURVE_POINTS)
     for label, values in lines.items():
         present = np.sort(values[~np.isnan(values)])
         share = np.searchsorted(present, at, side="right") / present.size
-        axes.plot(at, share, label=label, **LOOKS[label])
-    axes.set_xlabel(panels.text(axis))
+        axes.plot(at, share, label=label, **LINE_STYLES[label])
+    axes.set_xlabel(panels.escaped_name(axis))
     axes.legend(fontsize="small")
     return svg(axes.figure)
 
 
 def attackers(risk: ColumnRisk, name: str) -> str:
     """How many records each attacker comes nearer than each distance, with 95% intervals."""
-    who = [each for each in WHO if each in risk.attackers]
-    axes = Figure(figsize=(WIDTH, AROUND + ROW * len(who)), layout="constrained").subplots()
+    who = [each for each in ATTACKERS if each in risk.attackers]
+    axes = Figure(
+        figsize=(CHART_WIDTH, MARGIN_HEIGHT + ATTACKER_HEIGHT * len(who)), layout="constrained"
+    ).subplots()
     rows = np.arange(len(who))
     for k, d in enumerate(risk.d):
         share = np.array([risk.attackers[each][k] for each in who])
         low, high = np.transpose([[end[k] for end in risk.interval(each)] for each in who])
-        look = panels.series(k) | {"linestyle": "none", "markersize": 4.0}
+        look = panels.series_style(k) | {"linestyle": "none", "markersize": 4.0}
         axes.hlines(rows, low, high, look["color"])
         axes.plot(share, rows, label=f"closer than {d:,g}", **look)
-        without = risk.attackers[CONSTANT][k]
+        without = risk.attackers[BEST_CONSTANT][k]
         axes.axvline(without, color=look["color"], linestyle="--")
     axes.set_yticks(rows, who)
     axes.set(xlim=(0.0, 1.02), ylim=(len(who) - 0.5, -0.5))
     axes.xaxis.set_major_formatter(lambda share, _: f"{100.0 * share:g}%")
-    axes.set_xlabel(f"records whose {panels.text(name)} is guessed")
+    axes.set_xlabel(f"records whose {panels.escaped_name(name)} is guessed")
     axes.figure.legend(fontsize="small", loc="outside upper center", ncols=3)
     return svg(axes.figure)
 

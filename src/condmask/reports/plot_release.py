@@ -11,10 +11,10 @@ from condmask._blocks import evenly_spaced
 from condmask.errors import ArgumentError, ArgumentTypeError
 from condmask.missing_codes import numbers_of, released_codes
 from condmask.publish.release import Release, masked_column
-from condmask.reports.alignment import in_order
+from condmask.reports.alignment import matched_to_release
 
-SHOWN = 1000  # records, drawn one by one
-POINTS = 1000  # at which distribution functions are drawn
+MAX_DRAWN_RECORDS = 1000  # records, drawn one by one
+CURVE_POINTS = 1000  # at which distribution functions are drawn
 
 
 def plot_release(
@@ -89,15 +89,15 @@ def plot_release(
     if not isinstance(release, Release):
         raise ArgumentTypeError(f"release must be a Release, got {type(release).__name__}")
     name = masked_column(release.schemes, column)
-    x, z = originals_and_released(in_order(original, release, match), release, name)
+    x, z = originals_and_released(matched_to_release(original, release, match), release, name)
     x = x[~np.isnan(x)]
     z = z[~np.isnan(z)]
     both = np.concatenate([x, z])
     log = getattr(release.schemes[name], "scale", "linear") == "log" and both.min() > 0.0
-    at = (np.geomspace if log else np.linspace)(both.min(), both.max(), POINTS)
+    at = (np.geomspace if log else np.linspace)(both.min(), both.max(), CURVE_POINTS)
     curve = release[name]._curve(at, confidence_level=confidence_level, target="file", rng=rng)
     return original_and_release(
-        x, z, evenly_spaced(x.size, SHOWN), curve, log=log, path=path, ax=ax
+        x, z, evenly_spaced(x.size, MAX_DRAWN_RECORDS), curve, log=log, path=path, ax=ax
     )
 
 

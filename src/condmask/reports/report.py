@@ -10,7 +10,7 @@ import numpy as np
 
 from condmask import _checks
 from condmask._digits import number
-from condmask.disclosure.risk_result import WHO
+from condmask.disclosure.risk_result import ATTACKERS
 from condmask.errors import ArgumentError, FileError, optional
 from condmask.files.about import digest_of
 from condmask.files.csv_text import CsvFormat
@@ -19,7 +19,7 @@ from condmask.publish.release import Release, read_release
 from condmask.publish.stages import originals
 
 LOG = logging.getLogger(__name__)
-SUFFIXES = (".html", ".htm")
+REPORT_SUFFIXES = (".html", ".htm")
 
 
 def report(
@@ -105,21 +105,21 @@ def report(
     made = release if isinstance(release, Release) else read_release(release, workers=workers)
     out = _checks.path(path, "path")
     file = Path(original) if isinstance(original, str | os.PathLike) else None
-    if out.suffix.lower() not in SUFFIXES:
-        raise ArgumentError(f"path must end in one of {', '.join(SUFFIXES)}, got {out}")
+    if out.suffix.lower() not in REPORT_SUFFIXES:
+        raise ArgumentError(f"path must end in one of {', '.join(REPORT_SUFFIXES)}, got {out}")
     others = {each.resolve() for each in (made.path, file) if each is not None}
     if {out.resolve(), *out.resolve().parents} & others:
         raise FileError(
             f"path must stand outside of the files and folders that it reports on, got {out}"
         )
-    refuse_target(out, None, force=_checks.truth(force, "force"))
+    refuse_target(out, None, force=_checks.boolean(force, "force"))
     rule = "match must be left out of a public report, which needs no original"
     _checks.require(match is None or original is not None, rule, match)
     with optional("a report", "plot"):
         page = _template()
         from condmask.reports import view
     shown = view.View(made, _units(units, made))
-    facts: dict[str, Any] = {"view": shown, "internal": None, "original": None, "who": WHO}
+    facts: dict[str, Any] = {"view": shown, "internal": None, "original": None, "who": ATTACKERS}
     if original is None:
         facts["columns"] = [shown.column(name) for name in shown.schemes]
     else:

@@ -12,7 +12,7 @@ import numpy as np
 from condmask import _checks, frames
 from condmask.disclosure.audit import Audit, audit_table, table_of
 from condmask.disclosure.risk import risk_of
-from condmask.errors import ArgumentError, ArgumentTypeError, CondmaskError, heard
+from condmask.errors import ArgumentError, ArgumentTypeError, CondmaskError, collect_warnings
 from condmask.files.about import digest_of
 from condmask.files.parts import FILENAME
 from condmask.inference.interval import Interval
@@ -20,18 +20,18 @@ from condmask.masking.description import with_rounding
 from condmask.publish.conditional import ConditionalMasking
 from condmask.publish.release import Release
 from condmask.reports import charts
-from condmask.reports.alignment import aligned
+from condmask.reports.alignment import align
 from condmask.reports.plot_release import originals_and_released
 from condmask.strata import names_of
 
 CORRELATION = "correlation with "
-MOST_OTHERS = 8  # columns in clear whose correlations are told
-FAR = 5.0  # standard errors: by chance once in a million
-ROUNDED = 1e-9  # of a figure that is exact
-ENDS = 0.05  # of the s.d., by which means at the ends move the mean at most
+MAX_CORRELATED_COLUMNS = 8  # columns in clear whose correlations are told
+MAX_STANDARD_ERRORS = 5.0  # standard errors: by chance once in a million
+RELATIVE_ROUNDING = 1e-9  # of a figure that is exact
+MAX_MEAN_SHIFT = 0.05  # of the s.d., by which means at the ends move the mean at most
 
 
-class Compared(NamedTuple):
+class Comparison(NamedTuple):
     """One statistic of the original, of the masked values as if they were true, and as it is
     estimated."""
 
@@ -44,10 +44,10 @@ class Compared(NamedTuple):
     def error(self) -> float:
         """The estimate less the original; 0 where only the last bits differ."""
         error = float(self.found.estimate) - self.original
-        return 0.0 if abs(error) <= ROUNDED * abs(self.original) else error
+        return 0.0 if abs(error) <= RELATIVE_ROUNDING * abs(self.original) else error
 
 
-class Column(NamedTuple):
+class ReportedColumn(NamedTuple):
     """What a report shows of one masked column; pictures are elements of SVG, or empty.
 
     `compared` and `attackers` are for the publisher alone.
@@ -59,7 +59,7 @@ class Column(NamedTuple):
     sentence: str
     estimates: Mapping[str, Interval]
     picture: str
-    compared: Sequence[Compared] = ()
+    compared: Sequence[Comparison] = ()
     attackers: str = ""
 
 
@@ -101,28 +101,28 @@ class View:
         """The first columns in clear that are complete numbers and vary."""
         found: dict[str, np.ndarray] = {}
         for name in self.clear:
-            if len(found) < MOST_OTHERS and name not in names_of(self.first.strata):
+            if len(found) < MAX_CORRELATED_COLUMNS and name not in names_of(self.first.strata):
                 with suppress(CondmaskError):  # text, or numbers that are infinite
                     values = frames.column(self.release._source.column(name), name).array
                     if values.min() < values.max():
                         found[name] = values
         return found
 
-    def column(self, name: str, original: np.ndarray | None = None) -> Column:
+    def column(self, name: str, original: np.ndarray | None = None) -> ReportedColumn:
         """What is estimated of a column: of the population, or of the file whose original is
         given."""
         target = "population" if original is None else "file"
         unit = self.units.get(name, "")
-        lines = {} if original is None else {charts.ORIGINAL: original}
+        lines = {} if original is None else {charts.ORIGINAL_LINE: original}
         if not self.first.reverse_mapping:
-            lines[charts.MASKED] = self.release[name]._rows.z
+            lines[charts.MASKED_LINE] = self.release[name]._rows.z
         estimates = self.estimates(name, target)
         axis = f"{name} ({unit})" if unit else name
         picture = self._noted(
             name, charts.distribution, self.release[name], lines, axis, target=target
         )
         sentence = with_rounding(self.schemes[name], self.release.origins[name].shift)
-        return Column(name, unit, self.schemes[name], sentence, estimates, picture)
+        return ReportedColumn(name, unit, self.schemes[name], sentence, estimates, picture)
 
     def estimates(self, name: str, target: str) -> dict[str, Interval]:
         """Estimates of the original with their intervals; none where there are too few records."""
@@ -139,7 +139,7 @@ class View:
         """What a call gives, None where that does not exist; its warnings, or its refusal, are
         noted."""
         result = None
-        with heard(UserWarning) as texts:
+        with collect_warnings(UserWarning) as texts:
             try:
                 result = call(*arguments, **options)
             except ValueError as error:  # what does not exist, or not for so few records
@@ -150,14 +150,14 @@ class View:
 
 def internal(
     view: View, original: Any, d: Any, match: str | None
-) -> tuple[list[Column], dict[str, Any]]:
+) -> tuple[list[ReportedColumn], dict[str, Any]]:
     """Return what an original, a table, tells the publisher alone of its release: by column, and
     of all.
 
     Where its rows are not matched with those of the release, figures of attackers are those to be
     expected.
     """
-    original, matched = aligned(original, view.release, match)
+    original, matched = align(original, view.release, match)
     pairs = {
         name: originals_and_released(original, view.release, name, matched=matched)
         for name in view.schemes
@@ -173,7 +173,7 @@ def internal(
         column = view.column(name, x)
         attackers = charts.attackers(known[name], name)
         columns.append(
-            column._replace(compared=compared(column, pairs_of_all), attackers=attackers)
+            column._replace(compared=comparisons(column, pairs_of_all), attackers=attackers)
         )
     publish, because = verdict(view, found, columns)
     return columns, {
@@ -187,7 +187,7 @@ def internal(
 
 
 # by column its values in the original and in the release
-Pairs = Mapping[str, tuple[np.ndarray, ...]]
+ColumnPairs = Mapping[str, tuple[np.ndarray, ...]]
 
 
 def _both_of_clear(view: View, original: Any) -> dict[str, tuple[np.ndarray, ...]]:
@@ -201,7 +201,7 @@ def _both_of_clear(view: View, original: Any) -> dict[str, tuple[np.ndarray, ...
     return found
 
 
-def compared(column: Column, pairs: Pairs) -> list[Compared]:
+def comparisons(column: ReportedColumn, pairs: ColumnPairs) -> list[Comparison]:
     """Return estimates about the file beside what they estimate."""
     x, z = pairs[column.name]
     # a column may have no name, or "mean"
@@ -210,7 +210,7 @@ def compared(column: Column, pairs: Pairs) -> list[Compared]:
     for statistic, interval in column.estimates.items():
         of_x, of_z = of.get(statistic, (None, None))
         rows.append(
-            Compared(statistic, interval, figure(x, statistic, of_x), figure(z, statistic, of_z))
+            Comparison(statistic, interval, figure(x, statistic, of_x), figure(z, statistic, of_z))
         )
     return rows
 
@@ -227,14 +227,17 @@ def figure(values: np.ndarray, statistic: str, other: np.ndarray | None) -> floa
     return float(np.quantile(x, float(statistic.removeprefix("quantile ")), method="inverted_cdf"))
 
 
-def verdict(view: View, found: Audit, columns: Sequence[Column]) -> tuple[bool | None, str]:
+def verdict(
+    view: View, found: Audit, columns: Sequence[ReportedColumn]
+) -> tuple[bool | None, str]:
     """Whether a release may be published, by its audit and by whether the original fits it; and
     why."""
     wrong = [text for column in columns for text in misfits(view, column)]
     if wrong:
         return False, (
-            f"its figures do not fit the original that was given. More than {FAR:g} predicted errors off: "
-            f"{', '.join(wrong)}. Is this the original of the release? Find out before anything else."
+            "its figures do not fit the original that was given. More than "
+            f"{MAX_STANDARD_ERRORS:g} predicted errors off: {', '.join(wrong)}. "
+            "Is this the original of the release? Find out before anything else."
         )
     if found.refused:
         return False, "masking would refuse it, for what is found below."
@@ -247,16 +250,16 @@ def verdict(view: View, found: Audit, columns: Sequence[Column]) -> tuple[bool |
     )
 
 
-def misfits(view: View, column: Column) -> list[str]:
+def misfits(view: View, column: ReportedColumn) -> list[str]:
     """Which of mean and s.d. are further off than noise, rounding and means at the ends
     explain."""
     scheme = column.scheme
     figures = {row.statistic: row for row in column.compared if row.statistic in ("mean", "s.d.")}
     slack = 0.5 * scheme.grid.step if view.release.origins[column.name].shift else 0.0
     if scheme.aggregate_ends and figures:  # whose means are rounded as the data are
-        slack = ENDS * figures.pop("s.d.").original
+        slack = MAX_MEAN_SHIFT * figures.pop("s.d.").original
     return [
         f"{statistic} of {column.name}"
         for statistic, row in figures.items()
-        if abs(row.error) > FAR * float(row.found.standard_error) + slack
+        if abs(row.error) > MAX_STANDARD_ERRORS * float(row.found.standard_error) + slack
     ]

@@ -198,10 +198,10 @@ def compare(
     """
     if not isinstance(scheme, ConditionalMasking):
         raise ArgumentTypeError(
-            f"scheme must be a ConditionalMasking, got {_checks.shown(scheme)}"
+            f"scheme must be a ConditionalMasking, got {_checks.in_message(scheme)}"
         )
     d = _checks.positive(d, "d")
-    count = _checks.whole(replications, "replications", least=10)
+    count = _checks.integer(replications, "replications", least=10)
     values, beside = _complete(x, other, scheme)
     seed = study_seed(rng)
     if values.size > MOST:

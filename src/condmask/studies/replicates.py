@@ -14,7 +14,7 @@ from condmask.distribution.bandwidth import FEWEST_STEPS, rule
 from condmask.distribution.cdf_interval import cdf_interval
 from condmask.distribution.quantile_interval import quantile_interval
 from condmask.distribution.quantiles import crossing_of
-from condmask.errors import ArgumentError, heard
+from condmask.errors import ArgumentError, collect_warnings
 from condmask.grid import Grid
 from condmask.inference.interval import TARGETS, EstimateWarning, UndefinedError, multiplier
 from condmask.law import Law
@@ -97,7 +97,7 @@ def samples(design: Design, seed: int, index: int) -> tuple[np.ndarray, Others]:
             raise ArgumentError(
                 f"population must give arrays of numbers of shape {shape}, got {part.shape} of {part.dtype}"
             )
-        if not np.abs(part).max() <= _checks.LARGEST:
+        if not np.abs(part).max() <= _checks.MAX_MAGNITUDE:
             raise ArgumentError("population must give finite numbers, got others among them")
     x, *others = [np.ascontiguousarray(part, dtype=np.float64) for part in parts]
     return x, tuple(others)
@@ -205,7 +205,7 @@ def _undone(scheme: Scheme, z: np.ndarray) -> np.ndarray:
     """Pseudo-values after reverse mapping; NaN where a sample has none."""
     values = np.full(z.shape, np.nan)
     for row, own in zip(z, values, strict=True):
-        with heard(EstimateWarning), suppress(UndefinedError):
+        with collect_warnings(EstimateWarning), suppress(UndefinedError):
             own[:] = scheme.estimate(row).pseudo_values()
     return values
 
@@ -317,7 +317,7 @@ def _of_pairs(
     scheme = single[0].scheme
     whole = [(slice(None), None)]
     for rows, estimate in enumerate(single) if scheme.reverse_mapping else whole:
-        with heard(EstimateWarning), suppress(UndefinedError):
+        with collect_warnings(EstimateWarning), suppress(UndefinedError):
             if estimate is None:
                 moments = theorem_2_5.pair_moments(z, other)
                 shared = scheme.shared_donors

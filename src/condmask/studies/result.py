@@ -112,7 +112,9 @@ class StudyResult:
             if asked == (row["scheme"], row["estimator"], row["statistic"]):
                 names = [name for name, figure in row.items() if not isinstance(figure, str)]
                 return float(row[_checks.choice(what, "what", names)])
-        raise ArgumentError(f"statistic must be one of the study's, got {_checks.shown(asked)}")
+        raise ArgumentError(
+            f"statistic must be one of the study's, got {_checks.in_message(asked)}"
+        )
 
     def to_frame(self) -> Any:
         """The rows as a pandas data frame."""

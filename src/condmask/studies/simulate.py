@@ -131,16 +131,16 @@ def simulate(
     design = Design(
         checked_population(population),
         named(schemes),
-        _checks.whole(n, "n", least=4, most=MOST_RECORDS),
+        _checks.integer(n, "n", least=4, most=MOST_RECORDS),
         np.ravel(_checks.probabilities(quantiles, "quantiles")),
         np.ravel(_checks.reals(cdf_points, "cdf_points")),
         np.ravel(_checks.distances(risk_distances, "risk_distances")),
         tuple(np.ravel(_checks.probabilities(confidence_levels, "confidence_levels")).tolist()),
         None if crossing is None else _checks.choice(crossing, "crossing", CROSSINGS),
     )
-    wanted = _checks.whole(replications, "replications", least=2)
-    threads = workers if callable(workers) else _checks.whole(workers, "workers", least=1)
-    progress = _checks.truth(progress, "progress")
+    wanted = _checks.integer(replications, "replications", least=2)
+    threads = workers if callable(workers) else _checks.integer(workers, "workers", least=1)
+    progress = _checks.boolean(progress, "progress")
     path = None if checkpoint is None else _checks.writable(checkpoint, "checkpoint")
     before = None if path is None or not path.exists() else StudyResult.load(path)
     seed = study_seed(rng) if before is None or rng is not None else before.seed
@@ -215,7 +215,7 @@ def named(schemes: Any) -> dict[str, Scheme]:
     pairs = (
         schemes.items()
         if isinstance(schemes, dict)
-        else ((_checks.shown(one), one) for one in listed)
+        else ((_checks.in_message(one), one) for one in listed)
     )
     found = {str(name): scheme for name, scheme in pairs}
     _checks.require(
