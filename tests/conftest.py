@@ -88,5 +88,5 @@ def unaudited():
             patch.setattr(f"condmask.{module}.check_at_once", lambda *_: None)
             patch.setattr(f"condmask.{module}.check_attack", lambda *_: None)
             patch.setattr(f"condmask.{module}.fewest", lambda _: 10)  # as without an audit
-        patch.setattr("condmask.disclosure.audit.FEW", 0)
+        patch.setattr("condmask.disclosure.audit.MIN_FILE_RECORDS", 0)
         yield

@@ -12,6 +12,7 @@ from condmask._blocks import in_stretches
 from condmask.disclosure import features, joint_law, named, rare_values, related, table, units
 from condmask.disclosure.sample import Sample, draw, sample_of
 from condmask.disclosure.table import Clear, Table, clear_of, numbers_and_labels, numbers_in
+from condmask.masking import ends
 
 NAN = float("nan")
 
@@ -478,7 +479,7 @@ def test_ends_of_pools_become_their_means_to_the_digits_of_the_column():
         for end in (rows[:3], rows[-3:]):
             expected[end] = x[end].mean().round(1)
 
-    rare_values.aggregate(x, np.where(np.isnan(x), -1, pool), 3)
+    ends.aggregate(x, np.where(np.isnan(x), -1, pool), 3)
 
     np.testing.assert_allclose(x, expected, rtol=1e-12)
 

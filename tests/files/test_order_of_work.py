@@ -86,7 +86,7 @@ def attack_is_an_error(monkeypatch):
     def reached(*_):
         raise AssertionError("an attack was tried")
 
-    monkeypatch.setattr(audit, "judged", reached)
+    monkeypatch.setattr(audit, "audit_figures_and_findings", reached)
     monkeypatch.setattr("condmask.publish.job.choose", reached)
 
 
