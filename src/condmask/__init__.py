@@ -34,9 +34,9 @@ if TYPE_CHECKING:
     from condmask.publish.conditional import ConditionalMasking as ConditionalMasking
     from condmask.publish.masking import mask_file as mask_file
     from condmask.publish.masking import mask_table as mask_table
+    from condmask.publish.read import read_counts as read_counts
+    from condmask.publish.read import read_release as read_release
     from condmask.publish.release import Release as Release
-    from condmask.publish.release import read_counts as read_counts
-    from condmask.publish.release import read_release as read_release
     from condmask.reports.plot_release import plot_release as plot_release
     from condmask.reports.report import report as report
     from condmask.studies.compare import MethodComparison as MethodComparison
@@ -66,7 +66,8 @@ _NAMES = {
     "planning.plan": "plan Plan",
     "reports.report": "report",
     "publish.masking": "mask_table mask_file",
-    "publish.release": "Release read_release read_counts",
+    "publish.read": "read_release read_counts",
+    "publish.release": "Release",
     "reports.plot_release": "plot_release",
     "files.csv_text": "CsvFormat",
     "files.parts": "read_column",

@@ -100,6 +100,18 @@ class Key:
         )
 
 
+# all that `check_rng` accepts
+Randomness = (
+    int
+    | np.integer[Any]
+    | np.random.Generator
+    | np.random.BitGenerator
+    | np.random.SeedSequence
+    | Key
+    | None
+)
+
+
 def group_name() -> str:
     """A name for columns that were masked together.
 
@@ -171,8 +183,8 @@ def study_seed(rng: Any) -> int:
     return _checks.integer(rng, "rng", least=0)
 
 
-def check_rng(value: Any) -> Any:
-    """What `numpy.random.default_rng` takes, or a Key."""
+def check_rng(value: Any) -> Randomness:
+    """Check a source of randomness: all that `numpy.random.default_rng` takes, or a Key."""
     kinds = (np.random.Generator, np.random.BitGenerator, np.random.SeedSequence, Key)
     if value is None or isinstance(value, kinds):
         return value

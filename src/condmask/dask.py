@@ -1,11 +1,11 @@
-"""Tables on a cluster: each partition of a Dask frame is a part of the release, masked and written
-by one task.
+"""Mask tables on a cluster: each partition of a Dask frame is a part of the release, masked and
+written by one task.
 
-Two passes over the frame. In the first, tasks look at each partition, and the client at what they
-found and at some rows of all, as `mask_file` does. In the second, each task masks its partition
-under a key that it draws from the operating system, so none travels, and writes it into a file
-whose name nobody else has. The client gives names to the files of which it heard: a task that ran
-twice has one masking in the release.
+There are two passes over the frame. In the first, tasks check each partition, and the client audits
+their results and some rows of all of them, as `mask_file` does. In the second, each task masks its
+partition under a key that it draws from the operating system, so that no key travels, and writes a
+file under a name that no other task has. The client renames the files that tasks report to it: a
+task that ran twice has one masking in the release.
 """
 
 import json
@@ -13,7 +13,7 @@ import operator
 import os
 import secrets
 import shutil
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -22,15 +22,20 @@ from condmask import _checks, errors, frames
 from condmask._blocks import in_stretches
 from condmask.errors import ReleaseWarning
 from condmask.files.about import Published
-from condmask.files.arrow import pa, pq
+from condmask.files.arrow import ArrowSchema, ArrowTable, pa, pq
 from condmask.files.parts import MANIFEST, SAMPLE, unified
 from condmask.files.publish import publishing
 from condmask.files.tables import reading
 from condmask.marks import mark_of, refuse_masked
-from condmask.publish import job as jobs
+from condmask.masking.scheme import Scheme
+from condmask.publish.audited_rows import Units, rows_of
+from condmask.publish.job import Job
 from condmask.publish.log import Log, Where
 from condmask.publish.masking import mask_part
-from condmask.publish.release import Release, released_in
+from condmask.publish.original_table import OriginalTable
+from condmask.publish.part_statistics import PartStatistics, summed_marks
+from condmask.publish.read import released_in
+from condmask.publish.release import Release
 from condmask.publish.stages import Obstacles, check_places
 from condmask.publish.write import Shape, released_parts
 
@@ -41,27 +46,46 @@ DIED = (
 )
 
 
-class Seen(NamedTuple):
-    """What a look at a partition finds and warns of, and some rows."""
+class InspectedPartition(NamedTuple):
+    """Result of the first pass over a partition.
 
-    look: jobs.Look
+    Attributes
+    ----------
+    statistics : PartStatistics
+    warnings : list of str
+        Texts of the warnings that the client repeats.
+    sample : pyarrow Table
+        Rows from all over the partition.
+    """
+
+    statistics: PartStatistics
     warnings: list[str]
-    sample: Any
+    sample: ArrowTable
 
 
-class Written(NamedTuple):
-    """A partition that was masked: a look at it, its file, types, and what masked columns add up
-    to."""
+class MaskedPartition(NamedTuple):
+    """Result of the second pass over a partition.
 
-    look: jobs.Look
+    Attributes
+    ----------
+    statistics : PartStatistics
+        Of the original, which must be those of the first pass.
+    file : Path
+    schema : pyarrow Schema
+        Of the file.
+    sums : dict of str to list of float
+        The sum of each masked column, in a list of one.
+    """
+
+    statistics: PartStatistics
     file: Path
-    schema: Any
+    schema: ArrowSchema
     sums: dict[str, list[float]]
 
 
 def mask(
     ddf: Any,
-    schemes: dict[str, Any],
+    schemes: Mapping[str, Scheme],
     target: str | os.PathLike[str],
     *,
     strata: str | Sequence[str] | None = None,
@@ -128,12 +152,12 @@ def mask(
     _checks.require(
         known, "ddf must be a data frame of Dask", type(ddf).__name__, errors.ArgumentTypeError
     )
-    out = _checks.path(target, "target").absolute()
+    destination = _checks.path(target, "target").absolute()
     again = _checks.boolean(again, "again")
-    book = Log(log)
-    found = Obstacles(dry_run=False)
-    with found.data.collected():
-        job = jobs.Job(
+    used_log = Log(log)
+    obstacles = Obstacles(dry_run=False)
+    with obstacles.data.collected():
+        job = Job(
             schemes,
             may_choose=False,
             strata=strata,
@@ -141,50 +165,56 @@ def mask(
             round=round,
             accept_visible_coins=accept_visible_coins,
         )
-    check_places(out, None, book, found, force=False)
-    found.raise_all()
+    check_places(destination, None, used_log, obstacles, force=False)
+    obstacles.raise_all()
     partitions = ddf.to_delayed()
     with errors.warn_once_each():
-        seen = _on_each(partitions, partial(_seen, job, 2 * SAMPLE // len(partitions) + 1), out)
-        if not seen:
+        rows = 2 * SAMPLE // len(partitions) + 1
+        inspected = _on_each(partitions, partial(_inspected, job, rows), destination)
+        if not inspected:
             raise errors.ArgumentError("ddf must have at least 2 records, got none")
-        schema = unified("ddf", [one.sample.schema for one in seen], {})
-        looks = [one.look for one in seen]
-        entry = book.refuse(jobs.marks_of(looks), None, again=again)
-        for text in dict.fromkeys(text for one in seen for text in one.warnings):
+        schema = unified("ddf", [one.sample.schema for one in inspected], {})
+        statistics = [one.statistics for one in inspected]
+        entry = used_log.refuse(summed_marks(statistics), None, again=again)
+        for text in dict.fromkeys(text for one in inspected for text in one.warnings):
             errors.warn(text, ReleaseWarning, about=text)
 
-        def rows_with(units: jobs.Units) -> Any:
-            return _on_each(partitions, partial(jobs.rows_of, units), out)
+        def read_rows(units: Units) -> Iterable[ArrowTable]:
+            return _on_each(partitions, partial(rows_of, units), destination)
 
         if job.limits:
-            jobs.audit_sample(_sample(seen), job, rows_with)
-        told = jobs.told(looks, job)
-    with publishing(out) as hidden:
+            job.audit_sample(_sample(inspected), read_rows)
+        metadata = job.metadata_of(statistics)
+    with publishing(destination) as hidden:
         attempts = hidden / ".attempts"
         attempts.mkdir(parents=True)
-        records = sum(look.records for look in looks)
-        written = _on_each(partitions, partial(_written, job, schema, attempts, records), out)
-        if list(map(_rows, written)) != list(map(_rows, seen)):
-            raise errors.FileError(f"{out}: {OTHER}")
-        unified("ddf", [one.schema for one in written], {})
-        # so that the order of names is that of numbers
-        digits = max(5, len(str(len(written) - 1)))
-        for number, one in enumerate(written):
-            if not one.file.exists():
-                raise errors.FileError(f"{out}: {UNSHARED}")
-            os.replace(one.file, hidden / f"part-{number:0{digits}}.parquet")
+        task = partial(_mask_partition, job, schema, attempts, metadata.records)
+        masked = _on_each(partitions, task, destination)
+        if list(map(_identity, masked)) != list(map(_identity, inspected)):
+            raise errors.FileError(f"{destination}: {OTHER}")
+        unified("ddf", [one.schema for one in masked], {})
+        _move_files(masked, hidden, destination)
         shutil.rmtree(attempts)
-        told = told._replace(
-            sums={name: [one.sums[name][0] for one in written] for name in schemes}
-        )
-        (hidden / MANIFEST).write_text(json.dumps(told.to_dict()))
-    book.enter(out, entry)
-    return released_in(out)
+        sums = {name: [one.sums[name][0] for one in masked] for name in schemes}
+        manifest = metadata._replace(sums=sums).to_dict()
+        (hidden / MANIFEST).write_text(json.dumps(manifest))
+    used_log.enter(destination, entry)
+    return released_in(destination)
+
+
+def _move_files(masked: Sequence[MaskedPartition], folder: Path, destination: Path) -> None:
+    """Give the files of partitions their names in the release; refused where the client does not
+    see one."""
+    # with so many digits that the order of names is that of numbers
+    digits = max(5, len(str(len(masked) - 1)))
+    for number, one in enumerate(masked):
+        if not one.file.exists():
+            raise errors.FileError(f"{destination}: {UNSHARED}")
+        os.replace(one.file, folder / f"part-{number:0{digits}}.parquet")
 
 
 def client_map(client: Any) -> Callable[[Callable[[Any], Any], Iterable[Any]], Iterator[Any]]:
-    """The map of a Dask client, for ``workers=`` of `simulate` and `compare`.
+    """Return the map of a Dask client, for ``workers=`` of `simulate` and `compare`.
 
     Parameters
     ----------
@@ -205,74 +235,86 @@ def client_map(client: Any) -> Callable[[Callable[[Any], Any], Iterable[Any]], I
     return mapped
 
 
-def _on_each(partitions: Sequence[Any], task: Callable[[Any], Any], out: Path) -> Sequence[Any]:
-    """What a task finds in each partition that has rows; what the first of them refuses is said
-    once all are done."""
+def _on_each(
+    partitions: Sequence[Any], task: Callable[[ArrowTable], Any], destination: Path
+) -> list[Any]:
+    """Return the results of a task for each partition that has rows; once all tasks are done,
+    raise the first of their refusals."""
     with errors.optional("cm.dask", "dask"):
         from dask.base import compute
         from dask.delayed import delayed
         from distributed import CancelledError, KilledWorker
 
-    calls = [delayed(partial(_settled, task, number)) for number in range(len(partitions))]
+    calls = [
+        delayed(partial(_result_or_refusal, task, number))(partition)
+        for number, partition in enumerate(partitions)
+    ]
     try:
-        found = compute(*(call(one) for call, one in zip(calls, partitions, strict=True)))
+        results = compute(*calls)
     except (KilledWorker, CancelledError):
-        raise errors.FileError(f"{out}: {DIED}") from None
-    for refused in found:
-        if isinstance(refused, errors.CondmaskError):
-            raise refused
-    return [one for one in found if one is not None]
+        raise errors.FileError(f"{destination}: {DIED}") from None
+    for result in results:
+        if isinstance(result, errors.CondmaskError):
+            raise result
+    return [result for result in results if result is not None]
 
 
-def _settled(task: Callable[[Any], Any], number: int, frame: Any) -> Any:
-    """What a task gives, None where there are no rows; or, as a value, refuses: Dask shows rows of
-    a frame in its own reports of errors."""
+def _result_or_refusal(task: Callable[[ArrowTable], Any], number: int, frame: Any) -> Any:
+    """Return the result of a task, None without rows; a refusal is returned, not raised.
+
+    Dask's own reports of an error show rows of the frame.
+    """
     try:
         return task(frames.arrow_table(frame.reset_index(drop=True))) if len(frame) else None
     except errors.CondmaskError as error:
         return type(error)(f"{error} (in partition {number})")
 
 
-def _seen(job: jobs.Job, most: int, table: Any) -> Seen:
-    """A look at a partition."""
+def _inspected(job: Job, sampled_rows: int, table: ArrowTable) -> InspectedPartition:
+    """Check a partition without an attack; return its statistics and some rows."""
     mark = mark_of(table)
     if mark is not None:
         refuse_masked(mark.columns, "ddf, as the mark of a partition says")
     with errors.collect_warnings(ReleaseWarning) as texts:
-        part = jobs.part_of(table, job, "part")
-    return Seen(jobs.look_at(part, job), texts, table.take(in_stretches(table.num_rows, most)))
+        part = job.part_of(OriginalTable(table), "part")
+    rows = table.take(in_stretches(table.num_rows, sampled_rows))
+    return InspectedPartition(job.statistics_of(part), texts, rows)
 
 
-def _sample(seen: Sequence[Seen]) -> Any:
-    """Rows from all partitions, of each as many as it has of all."""
-    records = sum(one.look.records for one in seen)
+def _sample(inspected: Sequence[InspectedPartition]) -> ArrowTable:
+    """Return rows from all partitions, in proportion to their numbers of records."""
+    records = sum(one.statistics.records for one in inspected)
     pieces = []
-    for one in seen:
-        most = -(-SAMPLE * one.look.records // records)
-        pieces.append(one.sample.take(in_stretches(one.sample.num_rows, most)))
+    for one in inspected:
+        count = -(-SAMPLE * one.statistics.records // records)
+        pieces.append(one.sample.take(in_stretches(one.sample.num_rows, count)))
     return pa.concat_tables(pieces, promote_options="default")
 
 
-def _written(job: jobs.Job, schema: Any, folder: Path, records: int, table: Any) -> Written:
-    """Mask a partition of a table of so many records, and write it under a name that no other task
-    has."""
+def _mask_partition(
+    job: Job, schema: ArrowSchema, folder: Path, records: int, table: ArrowTable
+) -> MaskedPartition:
+    """Mask a partition of a table of so many records, and write it under a name that no other
+    task has."""
     if not folder.is_dir():
         raise errors.FileError(f"{folder.parent}: {UNSHARED}")
-    part = jobs.part_of(table, job, None)
+    part = job.part_of(OriginalTable(table), None)
     masked = mask_part(part, job)
     file = folder / f"{secrets.token_hex(8)}.parquet"
     shape = Shape([file.name], schema)
-    told = Published((records,), job.schemes, {})
+    metadata = Published((records,), job.schemes, {})
     sums: dict[str, list[float]] = {name: [] for name in masked}
     try:
-        [whole] = released_parts(shape, told, [(table, masked)], sums)
+        [whole] = released_parts(shape, metadata, [(table, masked)], sums)
     except (pa.ArrowException, KeyError):  # whose texts hold values
         raise errors.FileError(f"{folder.parent}: {OTHER}") from None
     with reading(file):
         pq.write_table(whole, file)
-    return Written(jobs.look_at(part, job), file, whole.schema, sums)
+    return MaskedPartition(job.statistics_of(part), file, whole.schema, sums)
 
 
-def _rows(one: Seen | Written) -> Any:
-    """By which a partition is known again, in whatever order its rows are."""
-    return (one.look.records, {name: mark.tolist() for name, mark in one.look.marks.items()})
+def _identity(one: InspectedPartition | MaskedPartition) -> tuple[int, dict[str, list[int]]]:
+    """Return the number of records and fingerprints, which tell whether a partition is the same
+    both times, in whatever order its rows are."""
+    statistics = one.statistics
+    return statistics.records, {name: mark.tolist() for name, mark in statistics.marks.items()}

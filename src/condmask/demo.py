@@ -21,7 +21,7 @@ from condmask.files.parts import read_column
 from condmask.law import Law
 from condmask.publish.conditional import ConditionalMasking
 from condmask.publish.masking import mask_table
-from condmask.publish.release import read_release
+from condmask.publish.read import read_release
 
 if TYPE_CHECKING:
     import os

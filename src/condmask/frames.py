@@ -16,6 +16,9 @@ from condmask import _checks
 from condmask.errors import ArgumentError, ArgumentTypeError, optional
 from condmask.grid import decimals_of
 
+DataFrame = (
+    Any  # of pandas, polars, pyarrow or another that narwhals supports; or a dict of columns
+)
 NOT_OF_ARROW = (TypeError, ValueError, OverflowError)  # besides what Arrow raises of its own
 LABELS = "a column of labels, each a number, a text or the like"
 

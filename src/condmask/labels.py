@@ -41,9 +41,14 @@ def codes(values: np.ndarray, name: str) -> Labels:
         if values.dtype.kind != "O":
             distinct, code = np.unique(values, return_inverse=True)
             return Labels(code, distinct.tolist())
-        found = [None if frames.is_missing(label) else label for label in values.tolist()]
-        numbers = {label: number for number, label in enumerate(dict.fromkeys(found))}
-        return Labels(np.array([numbers[label] for label in found], dtype=np.int64), list(numbers))
+        given = values.tolist()
+        # each label is looked at once, however many records have it
+        label_of = {
+            value: None if frames.is_missing(value) else value for value in dict.fromkeys(given)
+        }
+        numbers = {label: k for k, label in enumerate(dict.fromkeys(label_of.values()))}
+        code = np.array([numbers[label_of[value]] for value in given], dtype=np.int64)
+        return Labels(code, list(numbers))
 
 
 def groups(values: Any, name: str, n: int) -> Labels:

@@ -20,6 +20,8 @@ from condmask.grid import Grid
 # a number, or a range with its ends, None where it is open
 Code = float | tuple[float | None, float | None]
 Declared = tuple[Code | None, ...] | None  # None among codes, or alone: there are no others
+# codes as a user gives them: a number, or a sequence of numbers and ranges; None for no others
+GivenCodes = float | Sequence[Code | None] | np.ndarray | None
 TOLERATED = 1e-6  # masked values, expected, that are taken for a code
 INSTEAD = 'missing_as="null" releases nulls in their place'
 RULE = "a finite number or a sequence of several, with ranges as pairs in it: [-8, (9990, 9999)]"

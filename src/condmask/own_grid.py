@@ -6,7 +6,7 @@ swapped values are released as they are. A table and a file are released with it
 masked by itself keeps the step of its scheme, which is all that its analyst has.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from fractions import Fraction
 from math import gcd, log, log10
@@ -82,15 +82,17 @@ def coarser_grid(scheme: Any, z: np.ndarray) -> float | None:
     return multiple * scheme.grid.step if multiple else None
 
 
-def on_own_grids(schemes: Mapping[str, Any], parts: Iterable[Any]) -> dict[str, Any]:
+def on_own_grids(
+    schemes: Mapping[str, Any], parts: Iterable[Callable[[str], frames.Column]]
+) -> dict[str, Any]:
     """Return the schemes with the grids of their data, where no step was named.
 
     Parameters
     ----------
     schemes : dict of str to scheme
         By column.
-    parts : iterable of data frames
-        All parts of a table with these columns; no more of them are read than are needed.
+    parts : iterable of callables (name) -> Column
+        Read a column of each part of a table; no more parts are read than are needed.
     """
     steps = {name: ANY for name, scheme in schemes.items() if getattr(scheme, "rounds", False)}
     try:
@@ -105,13 +107,15 @@ def on_own_grids(schemes: Mapping[str, Any], parts: Iterable[Any]) -> dict[str, 
 
 
 def _shared(
-    steps: Mapping[str, Fraction], part: Any, schemes: Mapping[str, Any]
+    steps: Mapping[str, Fraction],
+    column_of: Callable[[str], frames.Column],
+    schemes: Mapping[str, Any],
 ) -> dict[str, Fraction]:
     """Return the steps by column that hold in this part, too, as far as they are coarse enough."""
     shared = {}
     for name, step in steps.items():
         scheme = schemes[name]
-        column = frames.column_of(part, name, least=0)
+        column = column_of(name)
         values = values_of({name: scheme}, {name: column})[name]
         own = own_grid(values, column.kind, scheme.sigma)
         both = None if own is None else common(step, own)

@@ -400,7 +400,7 @@ def test_one_file_of_a_released_folder_is_no_release(tmp_path):
         masked(tmp_path / "out", tmp_path / "two", {"age": AGE})
     for name in ("0.csv", "deep/down/1.csv"):
         with pytest.raises(
-            ValueError, match="is one file of a released folder, or what was published with it"
+            ValueError, match="is one file of a released folder, or the metadata published with it"
         ):
             cm.read_release(tmp_path / "out" / name)
         with pytest.raises(

@@ -62,7 +62,7 @@ def estimate(
         number of threads
     """
     from condmask.errors import Refusals
-    from condmask.publish.release import masked_column
+    from condmask.publish.read import masked_column
 
     read = cm.read_release(release, workers=workers)
     options: dict[str, Any] = {"confidence_level": confidence_level, "target": target}
@@ -132,7 +132,7 @@ def info(release: str, *, output: Output = OUTPUT) -> None:
         the masked file or folder
     """
     read = cm.read_release(release)
-    names = read._source.names
+    names = read.source.names
     clear = ", ".join(name for name in names if name not in read.schemes)
     parts = f" in {len(read.parts)} parts" if len(read.parts) > 1 else ""
     lines = [f"{read.records:,} records{parts}, {len(names)} columns", *listing(read.schemes)]

@@ -306,9 +306,9 @@ def risk(
     checked, schemes = table_of(
         matched_to_release(original, release, match),
         release.schemes,
-        parts=release._published.parts,
+        parts=release.parts,
     )
-    masked = release._source.table(numeric=schemes)
+    masked = release.files.table(numeric=schemes)
     output.show(risk_of(checked, schemes, d, masked))
 
 

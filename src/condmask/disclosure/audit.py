@@ -4,6 +4,7 @@ released."""
 import logging
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -175,7 +176,7 @@ def audit(
     (False, ())
     """
     if isinstance(scheme, Mapping):  # a table, which is released on its own grids
-        scheme = on_own_grids(together(scheme), [data])
+        scheme = on_own_grids(together(scheme), [partial(frames.column_of, data, least=0)])
     return audit_table(*table_of(data, scheme, strata), limits_of(max_lift, max_risk))
 
 

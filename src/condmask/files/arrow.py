@@ -1,13 +1,19 @@
-"""pyarrow, which is imported when it is first used: frames and arrays are masked without it."""
+"""Access to pyarrow, which is imported on first use: frames and arrays are masked without it."""
 
 from importlib import import_module
 from typing import Any
 
 from condmask.errors import optional
 
+# pyarrow has no type information: these names say which of its classes is meant
+ArrowTable = Any
+ArrowSchema = Any
+ArrowType = Any
+ArrowArray = Any  # an Array or a ChunkedArray
+
 
 class _Lazy:
-    """A module that is imported when something in it is first used."""
+    """Imports a module when something in it is first used."""
 
     def __init__(self, name: str) -> None:
         self._name = name

@@ -1,9 +1,10 @@
-"""The columns of a release, in a frame or in files, read on first use: whole, or part by part."""
+"""Columns of a release in memory or in files, read on first use: whole, or part by part."""
 
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cached_property
-from typing import Any
+from pathlib import Path
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
@@ -14,32 +15,59 @@ from condmask.estimates.origin import warn_of_other_records
 from condmask.files.about import Published
 from condmask.files.arrow import pa
 from condmask.files.parts import Source
+from condmask.frames import Column, DataFrame
 from condmask.labels import coded
 from condmask.linear.chunks import Named
 from condmask.linear.records import Records
 from condmask.missing_codes import released_codes, without_codes
-from condmask.publish.log import keyed
+from condmask.publish.log import Marks, keyed
 from condmask.row_labels import NUMBERED, RELEASE, Known, labels_of_rows
 from condmask.strata import donor_pools, names_of
 
-ROUNDED = 1e-12  # of a sum
+ROUNDING_ERROR = 1e-12  # of a sum, relative to the sum of absolute values
+
+
+class ColumnSource(Protocol):
+    """The columns of a masked table: of files (`Source`), or of a table in memory (`Frame`)."""
+
+    names: list[str]
+
+    @property
+    def path(self) -> Path | None:
+        """The file, folder or pattern; None for a table in memory."""
+
+    @property
+    def row_labels(self) -> Known:
+        """The labels of the rows, which columns used with these must not have in another order."""
+
+    def parts(self, names: Iterable[str], sizes: Sequence[int] = ()) -> Iterator[DataFrame]:
+        """Yield the rows part by part, of these sizes where they are known."""
+
+    def numbers(self, table: DataFrame, name: str) -> Column:
+        """Return a column of a part as numbers."""
+
+    def column(self, name: str) -> Any:
+        """Return a whole column: of files as an array, of a table in its container."""
+
+    def labels(self, name: str) -> Any:
+        """Return a whole column as labels: of files as `Labels`, of a table in its container."""
 
 
 class Frame:
-    """A masked table in memory, with what releases need of a `Source`: it is one part.
+    """A masked table in memory, as a `ColumnSource` of one part.
 
     Parameters
     ----------
     table : data frame or dict of columns
-    marks : dict
-        By which the log knows the columns again; empty once it does.
+    marks : dict of str to ndarray or str
+        Fingerprints that let the log recognise the columns; empty once the release is entered.
     audited : bool
-        Whether a table of too few records must not be written.
+        Whether the release was audited: a table of too few records is then not written.
     """
 
     path = None
 
-    def __init__(self, table: Any, marks: Mapping[str, Any], audited: bool) -> None:
+    def __init__(self, table: DataFrame, marks: Marks, audited: bool) -> None:
         self.table = table
         self.names = [*frames.column_names(table), *frames.level_names(table)]
         self.marks = marks
@@ -47,40 +75,39 @@ class Frame:
         self.row_labels = labels_of_rows(table, "release.data", of=RELEASE)
 
     def __getstate__(self) -> dict[str, Any]:
+        # hashed under the user's key, so that nobody can test values on a pickled release
         return {**self.__dict__, "marks": keyed(self.marks)}
 
-    def parts(self, names: Sequence[str] = (), sizes: Sequence[int] = ()) -> Iterator[Any]:
-        """The table."""
+    def parts(self, names: Iterable[str], sizes: Sequence[int] = ()) -> Iterator[DataFrame]:
+        """Yield the table, which is its only part."""
         yield self.table
 
-    def numbers(self, table: Any, name: str) -> frames.Column:
-        """A column as numbers."""
+    def numbers(self, table: DataFrame, name: str) -> Column:
+        """Return a column as numbers."""
         return frames.column_of(table, name, least=0)
 
     def column(self, name: str) -> Any:
-        """A column as it is, or a level of the index by the name that it has in files."""
+        """Return a column in its container, or a level of the index by its name in files."""
         return frames.table_column(self.table, name, levels=True)
 
-    labels = column
+    def labels(self, name: str) -> Any:
+        """Return a column in its container, from which labels are taken."""
+        return self.column(name)
 
 
 class MaskedColumn(Records):
-    """A masked column with its donor pools and other columns of its table, read part by part from
-    files.
+    """A masked column with its donor pools and other columns of its table; of files, read part by
+    part when they are needed.
 
     Parameters
     ----------
     source : Source or Frame
     name : str
     published : Published
-
-    Attributes
-    ----------
-    size : int
-        The number of records, once it is estimated.
+        The metadata of the release.
     """
 
-    def __init__(self, source: Any, name: str, published: Published) -> None:
+    def __init__(self, source: ColumnSource, name: str, published: Published) -> None:
         self.source = source
         self.name = name
         self._published = published
@@ -89,92 +116,118 @@ class MaskedColumn(Records):
         self._strata = names_of(self._scheme.strata)
         self._needed = dict.fromkeys([name, *self._strata, *self._patterns])
         self._pooled = len(self._needed) > 1 or len(published.parts) > 1
-        self._in_file = isinstance(source, Source)
+        self._files = source if isinstance(source, Source) else None
         self.refusal = None
 
     def __reduce__(self) -> tuple[Any, ...]:
-        # what reads a file does not travel
+        # files are not opened again where an estimate is unpickled
         known = self.row_labels if "pandas" in sys.modules else NUMBERED
         return Records, (self.z, self.pool, None, known)
 
     @cached_property
     def z(self) -> np.ndarray:  # type: ignore[override]
-        """The masked values."""
-        return np.concatenate([z for z, _ in self._counted()])
+        """The masked values, of shape (n,)."""
+        return np.concatenate([z for z, _ in self._values_by_part()])
 
     @cached_property
     def pool(self) -> np.ndarray | None:  # type: ignore[override]
-        """The pool of each record, None where all are one."""
+        """The pool of each record, of shape (n,); None where all are one."""
         return np.concatenate([pool for _, pool, _ in self._read()]) if self._pooled else None
+
+    @cached_property
+    def size(self) -> int:  # type: ignore[override]
+        """The number of records, with a value or without."""
+        return sum(values.size for values, _ in self._values_by_part())
 
     @property
     def row_labels(self) -> Known:  # type: ignore[override]
-        """The labels of the rows of the table, which are read from files when they are first
-        needed."""
-        return self.source.row_labels  # type: ignore[no-any-return]
+        """The labels of the rows of the table, read from files when they are first needed."""
+        return self.source.row_labels
 
     def estimate(self, workers: int, read: Callable[[str, bool], Any]) -> Estimate:
-        """The estimate of the original, which reads other columns; a warning where records are
-        others than those of the release."""
+        """Return the estimate of the original; warns where records are others than those of the
+        release.
+
+        Parameters
+        ----------
+        workers : int
+        read : callable (name, as_labels)
+            Reads another column of the table.
+        """
         if not self._scheme.estimators:
             self._scheme.estimate(None)  # refuses
-        if self._in_file:
-            self.source.require(self._needed)
-        about = {"origin": self._published.origins[self.name], "name": self.name, "read": read}
-        found = estimate_parts(self._scheme, self._counted, self, workers=workers, **about)
-        released = self._published.records
-        warn_of_other_records(self.name, self.size, released, self._scheme.strata)
-        return found
+        if self._files is not None:
+            self._files.require(self._needed)
+        sizes: list[int] = []  # of the parts, once they were read
+        estimate = estimate_parts(
+            self._scheme,
+            lambda: self._values_by_part(sizes),
+            self,
+            workers=workers,
+            origin=self._published.origins[self.name],
+            name=self.name,
+            read=read,
+        )
+        self.size = sum(sizes) if sizes else self.z.size
+        warn_of_other_records(self.name, self.size, self._published.records, self._scheme.strata)
+        return estimate
 
     def has_numbers(self, name: str) -> bool:
-        """Whether `parts` can read a column in clear as numbers."""
-        if not self._in_file or name not in self.source.names or name in self._published.schemes:
+        """Return whether `parts` can read a column in clear as numbers."""
+        files = self._files
+        if files is None or name not in files.names or name in self._published.schemes:
             return False
-        kind = self.source.schema.field(name).type  # of text it is text, whatever the cells are
+        kind = files.schema.field(name).type  # of text it is text, whatever the cells are
         return bool(
             pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_decimal(kind)
         )
 
     def beside(self, other: Records) -> Any:
-        """The values of other records, or the name of those of the same files."""
-        if self._in_file and isinstance(other, MaskedColumn) and other.source is self.source:
+        """Return the values of `other`, or a `Named` reference if it is a column of the same
+        files."""
+        if self._files is None or not isinstance(other, MaskedColumn):
+            return other.z
+        if other.source is self.source:
             return Named(other.name)
         return other.z
 
     def parts(self, names: Sequence[str] = ()) -> Iterator[tuple[Any, Any, dict[str, Any]]]:
-        """The values, their pools, None where all are one, and other columns; a frame is one
-        part."""
-        return self._read(names) if self._in_file else super().parts()
+        """Yield by part the values, their pools (None where all are one) and other columns."""
+        return super().parts() if self._files is None else self._read(names)
 
-    def _counted(self) -> Iterator[tuple[np.ndarray, str]]:
-        """The values part by part, and the kind of their column; their number is then known."""
-        self.size = 0
+    def _values_by_part(self, sizes: list[int] | None = None) -> Iterator[tuple[np.ndarray, str]]:
+        """Yield by part the values and the kind of their column; append their number to `sizes`."""
         for table in self.source.parts([self.name]):
             values, stored = self._values(table, self.name)
-            self.size += values.size
+            if sizes is not None:
+                sizes.append(values.size)
             yield values, stored.kind
 
     def _read(self, names: Sequence[str] = ()) -> Iterator[tuple[Any, Any, dict[str, Any]]]:
-        """The same from the source; pools of a part are its own."""
+        """Yield by part of the release the values, their pools and other columns.
+
+        Pools are numbered on from part to part, since donors come from a record's own part.
+        """
         sizes = self._published.parts
-        first = 0
+        first_pool = 0
         row = 0
-        several = len(sizes) > 1
-        found = []
+        checks = []
         for table in self.source.parts([*self._needed, *names], sizes):
             z, stored = self._values(table, self.name)
-            pool = self._pools(table, z) + first if self._pooled else None
-            first = first if pool is None else int(pool.max(initial=first - 1)) + 1
-            if several:
-                found.append((z.size, np.nansum(stored.array), np.nansum(np.abs(stored.array))))
+            pool = None
+            if self._pooled:
+                pool = self._pools(table, z) + first_pool
+                first_pool = int(pool.max(initial=first_pool - 1)) + 1
+            if len(sizes) > 1:
+                checks.append(PartSums.of(z.size, stored.array))
             yield z, pool, {name: self._values(table, name, row)[0] for name in names}
             row += z.size
-        if several:
-            self._refuse_moved(*zip(*found, strict=True))
+        if len(sizes) > 1:
+            self._refuse_moved_rows(checks)
 
-    def _values(self, table: Any, name: str, row: int = 0) -> tuple[np.ndarray, frames.Column]:
-        """A column of a part, which begins at this row, with NaN for missing values; and as it is
-        there."""
+    def _values(self, table: DataFrame, name: str, row: int = 0) -> tuple[np.ndarray, Column]:
+        """Return a column of a part, which begins at this row: with NaN for missing values, and
+        as it is stored."""
         column = self.source.numbers(table, name)
         if name in self._published.schemes:
             codes = released_codes(self._published.schemes[name])
@@ -182,25 +235,38 @@ class MaskedColumn(Records):
         _checks.no_infinities(column.array, name, row)
         return column.array, column
 
-    def _pools(self, table: Any, z: np.ndarray) -> np.ndarray:
-        """The donor pool of each record of a part."""
+    def _pools(self, table: DataFrame, z: np.ndarray) -> np.ndarray:
+        """Return the donor pool of each record of a part."""
         labels = [coded(table, group) for group in self._strata]
-        there = [~np.isnan(self._values(table, other)[0]) for other in self._patterns]
-        code = donor_pools(self._scheme, labels, there, ~np.isnan(z))
+        present = [~np.isnan(self._values(table, other)[0]) for other in self._patterns]
+        code = donor_pools(self._scheme, labels, present, ~np.isnan(z))
         return np.zeros(z.size, np.int32) if code is None else code
 
-    def _refuse_moved(self, sizes: tuple[int, ...], sums: Any, of_sizes: Any) -> None:
-        """Refuse relations of a release of several parts whose rows were moved; the sums are of
-        the values and of their sizes."""
+    def _refuse_moved_rows(self, checks: Sequence["PartSums"]) -> None:
+        """Refuse relations of a release of several parts if its rows were moved since."""
         parts = self._published.parts
-        told = self._published.sums.get(self.name, ())
-        off = (
-            np.abs(np.subtract(told, sums))
-            if sizes == parts and len(told) == len(parts)
-            else np.inf
-        )
-        if np.any(off > ROUNDED * np.array(of_sizes)):
+        published = self._published.sums.get(self.name, ())
+        sizes, sums, absolute_sums = zip(*checks, strict=True)
+        moved = sizes != parts or len(published) != len(parts)
+        if not moved:
+            difference = np.abs(np.subtract(published, sums))
+            moved = bool(np.any(difference > ROUNDING_ERROR * np.array(absolute_sums)))
+        if moved:
             raise ArgumentError(
-                f"{self.name} was masked in {len(parts)} parts, and rows were moved or left out since: its "
-                "relations with other columns need the release as it was written; its own statistics do not"
+                f"{self.name} was masked in {len(parts)} parts, and rows were moved or left out "
+                "since: statistics with other columns need the file exactly as it was released; "
+                "statistics of this column alone do not"
             )
+
+
+class PartSums(NamedTuple):
+    """The number of values of a part, their sum, and the sum of their absolute values."""
+
+    size: int
+    total: float
+    absolute: float
+
+    @classmethod
+    def of(cls, size: int, stored: np.ndarray) -> "PartSums":
+        """Return the sums of a part, NaN left out."""
+        return cls(size, float(np.nansum(stored)), float(np.nansum(np.abs(stored))))

@@ -1,9 +1,9 @@
-"""The log of releases to files, by which the same values are not released twice unnoticed.
+"""Keep a log of releases to files, so that the same values are not released twice unnoticed.
 
-A line of JSON for each release: when, where from, where to, and a mark of each masked column. It
-is a hash, keyed by a secret of the user's own, of two sums over the values that add over parts and
-do not depend on the order of records. It tells whether the same values were released before, and
-nothing else. What the log does not see, docs/promises.rst says.
+The log has a line of JSON for each release: its date, source and target, and a mark of each masked
+column. A mark is a hash, under a secret key of the user, of two sums over the values; the sums of
+parts add up and do not depend on the order of records. A mark shows whether the same values were
+released before, and nothing else. docs/promises.rst lists what the log does not notice.
 """
 
 import errno
@@ -28,11 +28,14 @@ from condmask.files.tables import reading
 
 NAME = "log.jsonl"
 KEY = "log.key"
-Where = bool | str | os.PathLike[str]  # the user's own, none, or the one in this file
+# True for the user's log, False for none, or the path of another log
+Where = bool | str | os.PathLike[str]
+Marks = Mapping[str, np.ndarray | str]  # by column, fingerprints or their hashes
 
 
 def mark_of(values: np.ndarray) -> np.ndarray:
-    """Two sums over the values of a column, modulo 2^64, which add over its parts."""
+    """Return the fingerprint of a column: two sums over its values, modulo 2^64, which add over
+    its parts."""
     sums = np.zeros(2, np.uint64)
     for start, stop in blocks(values.size):
         part = values[start:stop] + 0.0
@@ -42,25 +45,36 @@ def mark_of(values: np.ndarray) -> np.ndarray:
     return sums
 
 
-def keyed(marks: Mapping[str, Any]) -> dict[str, str]:
-    """Marks as the log has them, from which nobody without the user's secret learns anything."""
+def keyed(marks: Marks) -> dict[str, str]:
+    """Return fingerprints as the log has them: hashes that reveal nothing without the user's
+    key."""
 
-    def hashed(mark: Any) -> str:
+    def hashed(mark: np.ndarray) -> str:
         return blake2b(mark.tobytes(), key=_key(), digest_size=16).hexdigest()
 
     return {name: mark if isinstance(mark, str) else hashed(mark) for name, mark in marks.items()}
 
 
 def _mixed(words: np.ndarray) -> np.ndarray:
-    """Words of 64 bits, each of which depends on all bits of one (the finalizer of SplitMix64)."""
+    """Return words of 64 bits, each dependent on all bits of a given one (the finalizer of
+    SplitMix64)."""
     for shift, factor in ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB)):
         words = (words ^ (words >> np.uint64(shift))) * np.uint64(factor)
     return np.asarray(words ^ (words >> np.uint64(31)))
 
 
 class Entry(NamedTuple):
-    """A release in the log: its target and date in words, its source, and the marks of its masked
-    columns."""
+    """A release in the log.
+
+    Attributes
+    ----------
+    when : str
+        Its target and date in words.
+    source : str or None
+        The path of its source; None for a table in memory.
+    columns : dict of str to str
+        The marks of its masked columns.
+    """
 
     when: str
     source: str | None
@@ -68,16 +82,25 @@ class Entry(NamedTuple):
 
 
 class Log:
-    """The log in a file, which need not exist; None is none."""
+    """Reads and extends the log in a file, which need not exist.
+
+    Parameters
+    ----------
+    where : bool or path
+        True for the user's log, False for none.
+    """
 
     def __init__(self, where: Where) -> None:
         known = isinstance(where, bool | str | os.PathLike)
         _checks.require(known, "log must be True, False or a path", where, ArgumentTypeError)
-        self.path = None if where is False else folder() / NAME if where is True else Path(where)
+        self.path: Path | None = None
+        if where is True:
+            self.path = folder() / NAME
+        elif where is not False:
+            self.path = Path(where)
 
     def refuse_unwritable(self) -> None:
-        """Refuse a place where no line could be written, or no secret kept; nothing is written
-        there."""
+        """Refuse a place where no line or no key could be written; nothing is written there."""
         if self.path is None:
             return
         for path in (self.path, folder() / KEY):
@@ -85,21 +108,39 @@ class Log:
             if nearest != path and not nearest.is_dir():
                 raise unwritable(path, f"{nearest} is no folder")
             needed = os.R_OK if nearest.name == KEY else os.W_OK
-            if path.is_dir() or not os.access(
-                nearest, needed | (os.X_OK if nearest.is_dir() else 0)
-            ):
-                raise unwritable(
-                    path, os.strerror(errno.EISDIR if path.is_dir() else errno.EACCES).lower()
-                )
+            if nearest.is_dir():
+                needed |= os.X_OK
+            if path.is_dir() or not os.access(nearest, needed):
+                reason = errno.EISDIR if path.is_dir() else errno.EACCES
+                raise unwritable(path, os.strerror(reason).lower())
 
     def refuse(
-        self, marks: Mapping[str, Any], source: Source | None, *, again: bool, keeps: bool = True
+        self, marks: Marks, source: Source | None, *, again: bool, keeps: bool = True
     ) -> dict[str, Any]:
-        """Check columns against the log, and return the entry for `enter`.
+        """Check a release against the log, and return the entry for `enter`.
 
-        Refuses columns whose values were released before, and columns in clear that a release of
-        the same source masked; warns where that was with other values. Only where the entry is to
-        be kept, anything is written: an empty log and the user's secret, where there are none.
+        Parameters
+        ----------
+        marks : dict of str to ndarray or str
+            By masked column.
+        source : Source or None
+            None for a table in memory.
+        again : bool
+            Whether values may be released that were released before.
+        keeps : bool
+            Whether the entry will be kept. Otherwise nothing is written: neither an empty log nor
+            the user's key.
+
+        Raises
+        ------
+        ReleaseError
+            If the same values were released before, or a column in clear was masked in a release
+            of the same source.
+
+        Warns
+        -----
+        ReleaseWarning
+            If a column of the same source was masked before with other values.
         """
         if self.path is None or not marks:
             return {}
@@ -109,15 +150,14 @@ class Log:
             return {}
         with reading(self.path):
             lines = self.path.read_text().splitlines()
-        found = keyed(marks)
-        origin = None if source is None else str(source.path.resolve())
+        hashes = keyed(marks)
+        place = None if source is None else str(source.path.resolve())
         for line in filter(str.strip, lines):
-            entry = self._entry(line)
-            self._compare(entry, found, origin, source, again=again)
-        return {"source": origin, "columns": found}
+            self._compare(self._entry(line), hashes, place, source, again=again)
+        return {"source": place, "columns": hashes}
 
     def _entry(self, line: str) -> Entry:
-        """Read a line of the log."""
+        """Return the release in a line of the log."""
         try:
             entry = json.loads(line)
             when = f"{entry['target']}, released on {entry['date'][:10]}"
@@ -130,8 +170,8 @@ class Log:
     def _compare(
         self,
         entry: Entry,
-        found: Mapping[str, str],
-        origin: str | None,
+        hashes: Mapping[str, str],
+        place: str | None,
         source: Source | None,
         *,
         again: bool,
@@ -139,40 +179,40 @@ class Log:
         """Refuse columns, or warn of them, for one earlier release."""
         when = entry.when
         columns = entry.columns
-        same = [name for name, mark in found.items() if mark in columns.values()]
+        same = [name for name, mark in hashes.items() if mark in columns.values()]
         if same and not again:
             raise ReleaseError(
                 f"{_checks.listed(same)}: the same values are in {when}; both show more than either. "
                 "Publish that one alone, or, if it was given to nobody, destroy it and pass "
                 f"again=True. {self.path} lists it"
             )
-        related = source.names if source is not None and origin == entry.source else ()
-        clear = [name for name in columns if name in related and name not in found]
+        related = source.names if source is not None and place == entry.source else ()
+        clear = [name for name in columns if name in related and name not in hashes]
         if clear and not again:
             raise ReleaseError(
                 f"{_checks.listed(clear)}: masked in {when}, of the same source, and in clear now. Drop "
                 "what was masked there, or, if that release was given to nobody or the source has become "
                 f"another one, pass again=True. {self.path} lists it"
             )
-        if related and not same and found.keys() & columns.keys():
-            said = (
-                f"{origin} is the source of {when}, with other values, or with the same ones if "
+        if related and not same and hashes.keys() & columns.keys():
+            text = (
+                f"{place} is the source of {when}, with other values, or with the same ones if "
                 "another user masked them: never publish both"
             )
-            warn(said, ReleaseWarning)
+            warn(text, ReleaseWarning)
 
-    def enter(self, target: Path, release: Mapping[str, Any]) -> None:
-        """Add a release, of which `refuse` told this."""
-        if self.path is None or not release:
+    def enter(self, target: Path, entry: Mapping[str, Any]) -> None:
+        """Append to the log the entry that `refuse` returned for a release."""
+        if self.path is None or not entry:
             return
         date = datetime.now().astimezone().isoformat()
-        entry = {"date": date, "target": str(target.resolve()), **release}
+        line = {"date": date, "target": str(target.resolve()), **entry}
         with reading(self.path), self.path.open("a") as file:
-            file.write(json.dumps(entry) + "\n")
+            file.write(json.dumps(line) + "\n")
 
 
 def folder() -> Path:
-    """The folder where this operating system keeps a user's data."""
+    """Return the per-user data directory of this operating system."""
     local = os.environ.get("LOCALAPPDATA") or "~/AppData/Local"
     places = {"win32": local, "darwin": "~/Library/Application Support"}
     elsewhere = os.environ.get("XDG_DATA_HOME") or "~/.local/share"
@@ -184,7 +224,7 @@ def folder() -> Path:
 
 
 def unwritable(path: Path, reason: str) -> FileError:
-    """Return the error of a log that cannot be kept, with its place and what helps."""
+    """Return the error of a log that cannot be written, with its place and a remedy."""
     kind = "key of the log" if path.name == KEY else "log of releases"
     elsewhere = (
         ""
@@ -197,7 +237,7 @@ def unwritable(path: Path, reason: str) -> FileError:
 
 @contextmanager
 def _keeping(path: Path) -> Iterator[None]:
-    """Errors of the system where the log is written, with what helps."""
+    """Turn errors of the system into those of a log that cannot be written."""
     try:
         yield
     except OSError as error:
@@ -207,14 +247,14 @@ def _keeping(path: Path) -> Iterator[None]:
 
 
 def _make_log(path: Path) -> None:
-    """Make an empty log where there is none; refused now where no line could be written later."""
+    """Create an empty log unless it exists; refused if no line could be written later."""
     with _keeping(path):
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         path.open("a").close()
 
 
 def _key() -> bytes:
-    """The user's secret, made on first use; only the user may read it."""
+    """Return the user's key, made on first use; only the user may read it."""
     path = folder() / KEY
     with _keeping(path):
         if not path.exists():

@@ -1,4 +1,4 @@
-"""Masking of a part, which tables, files and folders share; of a table in memory, and of files.
+"""Mask a table in memory, files and folders, and the parts that they consist of.
 
 Columns of one call are masked together: each record is swapped, with one donor, in all or in none.
 A swapped record carries all its values from one donor, so Cov(Z_a, Z_b) = Cov(X_a, X_b) for
@@ -15,18 +15,23 @@ from typing import Any
 import numpy as np
 
 from condmask import _checks, frames
-from condmask._randomness import release_key
+from condmask._randomness import Randomness, release_key
 from condmask.disclosure.audit import DEFAULT_LIMITS
 from condmask.errors import Refusals, warn_once_each
+from condmask.files.arrow import ArrowTable
 from condmask.files.csv_text import CsvFormat
 from condmask.files.publish import publishing
+from condmask.frames import DataFrame
 from condmask.marks import marked, refuse_marked
-from condmask.publish import job as jobs
+from condmask.missing_codes import GivenCodes
 from condmask.publish import stages
 from condmask.publish.columns import Frame
+from condmask.publish.job import GivenSchemes, Job, warn_of_dropped
 from condmask.publish.log import Where
+from condmask.publish.original_table import OriginalTable
 from condmask.publish.prepare import Prepared, released
-from condmask.publish.release import Release, released_in
+from condmask.publish.read import released_in
+from condmask.publish.release import Release
 from condmask.publish.stages import Obstacles
 from condmask.publish.write import Progress, write
 from condmask.row_labels import labels_of_rows
@@ -34,8 +39,8 @@ from condmask.row_labels import labels_of_rows
 LOG = logging.getLogger(__name__)
 
 
-def mask_part(part: Prepared, job: jobs.Job, number: int = 0) -> dict[str, Any]:
-    """The masked columns of a part, in their containers."""
+def mask_part(part: Prepared, job: Job, number: int = 0) -> dict[str, Any]:
+    """Return the masked columns of a part, in their containers; `number` is that of the part."""
     # never one key for two parts, which would share coins and noise
     root = job.root.derive(b"part", str(number).encode()) if number and job.root else job.root
     key = release_key(root, job.schemes, list(part.units.values()), part.pools)
@@ -43,11 +48,11 @@ def mask_part(part: Prepared, job: jobs.Job, number: int = 0) -> dict[str, Any]:
 
 
 def mask_table(
-    frame: Any,
-    schemes: dict[str, Any] | Sequence[str] | str,
+    frame: DataFrame,
+    schemes: GivenSchemes,
     *,
     strata: str | Sequence[str] | None = None,
-    rng: Any = None,
+    rng: Randomness = None,
     nan_policy: str = "raise",
     round: bool = False,
     workers: int = 1,
@@ -55,7 +60,7 @@ def mask_table(
     max_lift: float = DEFAULT_LIMITS.lift,
     max_risk: Mapping[float, float] | None = None,
     shuffle: bool = False,
-    missing: Any = (),
+    missing: GivenCodes = (),
     rare_gaps: str = "refuse",
 ) -> Release:
     """Mask several columns of a data frame together: each record is swapped in all of them, or in
@@ -153,7 +158,7 @@ def mask_table(
     labels_of_rows(frame, "frame")
     refusals = Refusals()
     with refusals.collected():
-        job = jobs.Job(
+        job = Job(
             schemes,
             strata=strata,
             rng=rng,
@@ -171,36 +176,38 @@ def mask_table(
         refuse_marked(frame, "frame")
     refusals.raise_all()
     with warn_once_each():
-        frame = _rows_to_release(frame, job)
-        job.take_own_grids([frame])
-        seen = jobs.look_at_once(frame, job, "whole", refusals)
+        original = _rows_to_release(OriginalTable(frame), job)
+        job = job.on_own_grids([original])
+        prepared = job.inspect(original, "whole", refusals)
         refusals.raise_all()
-        part = jobs.settle(seen, frame, job)
-        jobs.warn_of_use(frame, part, job)
-        look = jobs.look_at(part, job)
-        told = jobs.told([look], job)
-    masked = frames.with_columns(frame, mask_part(part, job))
-    masked = marked(masked, [*job.schemes], told.records)
-    table = Frame(masked, look.marks, job.limits is not None)
-    return Release(told, table, workers=job.workers, chosen=job.chosen)
+        job, part = job.settle(prepared, original)
+        job.warn_of_use(original.frame, part)
+        statistics = job.statistics_of(part)
+        metadata = job.metadata_of([statistics])
+    masked = frames.with_columns(original.frame, mask_part(part, job))
+    masked = marked(masked, [*job.schemes], metadata.records)
+    table = Frame(masked, statistics.marks, job.limits is not None)
+    return Release(metadata, table, workers=job.workers, chosen=job.chosen)
 
 
-def _rows_to_release(frame: Any, job: jobs.Job) -> Any:
-    """Return the rows of a frame that are released, in the order in which they are."""
-    kept = jobs.kept_rows(frame, job)
+def _rows_to_release(original: OriginalTable, job: Job) -> OriginalTable:
+    """Return the rows of a table that are released, in the order in which they are."""
+    kept = job.kept_rows(original)
     if kept is not None:
-        jobs.warn_of_dropped(int(np.count_nonzero(~kept)), kept.size)
-        frame = frames.reordered(frame, lambda _: np.flatnonzero(kept))
-    return job.as_released(frame)
+        warn_of_dropped(int(np.count_nonzero(~kept)), kept.size)
+        original = original.take(np.flatnonzero(kept))
+    if job.shuffle:
+        original = original.reordered(job.new_order)
+    return original
 
 
 def mask_file(
     source: str | os.PathLike[str],
     target: str | os.PathLike[str],
-    schemes: dict[str, Any] | Sequence[str] | str,
+    schemes: GivenSchemes,
     *,
     strata: str | Sequence[str] | None = None,
-    rng: Any = None,
+    rng: Randomness = None,
     nan_policy: str = "raise",
     round: bool = False,
     force: bool = False,
@@ -216,7 +223,7 @@ def mask_file(
     max_lift: float = DEFAULT_LIMITS.lift,
     max_risk: Mapping[float, float] | None = None,
     shuffle: bool = False,
-    missing: Any = (),
+    missing: GivenCodes = (),
     rare_gaps: str = "refuse",
 ) -> Release:
     """Mask columns of a Parquet, CSV or Arrow file; everything else in it stays unchanged.
@@ -304,14 +311,14 @@ def mask_file(
     them.
     """
     place = _checks.path(source, "source")
-    out = _checks.path(target, "target")
-    found = Obstacles(dry_run=_checks.boolean(dry_run, "dry_run"))
+    destination = _checks.path(target, "target")
+    obstacles = Obstacles(dry_run=_checks.boolean(dry_run, "dry_run"))
     force = _checks.boolean(force, "force")
     again = _checks.boolean(again, "again")
     report = _checks.callback(progress, "progress")
     keep = _checks.names(keep_metadata, "keep_metadata")
     make_job = partial(
-        jobs.Job,
+        Job,
         schemes,
         strata=strata,
         rng=rng,
@@ -329,8 +336,8 @@ def mask_file(
         task, only = stages.open_files(
             make_job,
             place,
-            out,
-            found,
+            destination,
+            obstacles,
             csv=csv,
             part_rows=part_rows,
             keep=keep,
@@ -338,31 +345,32 @@ def mask_file(
             force=force,
         )
         if task.in_parts:
-            stages.choose_by_first(task, only, found)
+            task = stages.choose_by_first(task, only, obstacles)
             only = None  # one part at a time is held
-            task.job.take_own_grids(stages.numeric_parts(task))
-            looked = stages.look_at_parts(task, report, found, again=again)
+            task = stages.on_own_grids(task)
+            inspected = stages.inspect_parts(task, report, obstacles, again=again)
             stages.settle_parts(task)
             prepared = stages.parts_as_released(task)
         else:
-            only, seen, looked = stages.look_at_whole(task, only, found, again=again)
-            whole, looked = stages.settle_whole(task, only, seen, looked)
-            prepared = iter([(only, whole)])
-        LOG.info("%d records of %s in %d parts", sum(looked.rows), place.name, len(looked.looks))
-        told = jobs.told(looked.looks, task.job)
-    if found.dry_run:
-        return Release(told, None, chosen=task.job.chosen)
-    masked = _masked(prepared, task.job)  # which a dry run does not
-    with publishing(out) as hidden:
-        write(hidden, task.shape, told, masked, looked.rows, report, task.job.workers)
-    LOG.info("published %s", out.name)
-    task.book.enter(out, looked.entry)
-    return released_in(out, workers=task.job.workers, chosen=task.job.chosen)
+            whole = stages.inspect_whole(task, only, obstacles, again=again)
+            task, part, inspected = stages.settle_whole(whole)
+            prepared = iter([(whole.table, part)])
+        parts = len(inspected.parts)
+        LOG.info("%d records of %s in %d parts", sum(inspected.rows), place.name, parts)
+        metadata = task.job.metadata_of(inspected.parts)
+    if obstacles.dry_run or task.shape is None:
+        return Release(metadata, None, chosen=task.job.chosen)
+    masked = _masked(prepared, task.job)
+    with publishing(destination) as hidden:
+        write(hidden, task.shape, metadata, masked, inspected.rows, report, task.job.workers)
+    LOG.info("published %s", destination.name)
+    task.log.enter(destination, inspected.entry)
+    return released_in(destination, workers=task.job.workers, chosen=task.job.chosen)
 
 
 def _masked(
-    parts: Iterable[tuple[Any, Prepared]], job: jobs.Job
-) -> Iterator[tuple[Any, dict[str, Any]]]:
+    parts: Iterable[tuple[ArrowTable, Prepared]], job: Job
+) -> Iterator[tuple[ArrowTable, dict[str, Any]]]:
     """Yield the parts, and their masked columns."""
     for number, (table, part) in enumerate(parts):
         yield table, mask_part(part, job, number)

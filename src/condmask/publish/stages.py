@@ -1,19 +1,20 @@
-"""The order of work when a file is masked: what is seen at once first, what takes time afterwards.
+"""Stages in which a file is masked: quick checks first, steps that take time afterwards.
 
-1. Arguments, the source, the target, formats, and the place of the log: `open_files`.
-2. The data, without an attack: missing values and codes, gaps and donor pools, limits, columns
-   that name persons, rows in order, and values that the log has: `look_at_whole`, `look_at_parts`.
-3. The choice of schemes, and the attack: `settle_whole`, `settle_parts`.
+1. Check arguments, the source, the target, formats, and the place of the log: `open_files`.
+2. Check the data without an attack: missing values and codes, gaps and donor pools, limits,
+   columns that name persons, rows in order, and values that are in the log: `inspect_whole`,
+   `inspect_parts`.
+3. Choose schemes, and attack the release: `settle_whole`, `settle_parts`.
 
-Each stage collects all that is wrong, so that it is said together. Obstacles to writing (a target
-that exists, a log that has the values or cannot be written) are collected on their own: they
-refuse a release, and a dry run, which writes nothing, only mentions them.
+Each stage collects all problems and raises one error that names them. Obstacles to writing (a
+target that exists, a log that has the values or cannot be written) are collected separately: they
+refuse a release, and in a dry run, which writes nothing, they are warnings.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, NoReturn
 
 import numpy as np
 
@@ -28,25 +29,29 @@ from condmask.errors import (
     warn,
 )
 from condmask.files.about import published, sidecar
+from condmask.files.arrow import ArrowTable
 from condmask.files.csv_text import CsvFormat
 from condmask.files.parts import Source
 from condmask.files.publish import refuse_target
 from condmask.marks import refuse_masked
-from condmask.publish import job as jobs
+from condmask.publish.audited_rows import Units, rows_of
+from condmask.publish.job import Job, warn_of_dropped
 from condmask.publish.log import Log, Where
+from condmask.publish.original_table import OriginalTable
+from condmask.publish.part_statistics import PartStatistics, summed_marks
 from condmask.publish.prepare import Prepared
 from condmask.publish.write import Progress, Shape, shape_of
 
 
 class Obstacles:
-    """Everything that is wrong with a release, collected until it is said.
+    """Collect all problems of a release until they are raised together.
 
     Attributes
     ----------
     data : Refusals
-        For which a release and a dry run are refused.
+        Problems that refuse a release and a dry run.
     writing : Refusals
-        For which only a release is refused.
+        Problems that refuse a release alone.
     dry_run : bool
     """
 
@@ -56,7 +61,7 @@ class Obstacles:
         self.dry_run = dry_run
 
     def raise_all(self) -> None:
-        """Raise one error that says all of it; in a dry run, warn of obstacles to writing
+        """Raise one error that names all problems; in a dry run, warn of obstacles to writing
         first."""
         if self.dry_run:
             for error in self.writing.errors:
@@ -66,300 +71,348 @@ class Obstacles:
         self.writing = Refusals()
         self.data.raise_all()
 
+    def stop(self) -> NoReturn:
+        """Raise the error of all problems, of which there is at least one."""
+        self.raise_all()
+        raise ArgumentError("nothing was released")  # not reached: there was a problem
+
 
 class Task(NamedTuple):
-    """One file or folder to be masked: where from, where to, in which shape, and how."""
+    """One file or folder to be masked.
 
-    job: jobs.Job
-    origin: Source
-    out: Path
-    shape: Shape
-    book: Log
+    Attributes
+    ----------
+    job : Job
+    source : Source
+    target : Path
+    shape : Shape or None
+        Names, schema and text format of the released files; None in a dry run whose target cannot
+        be written.
+    log : Log
+    """
+
+    job: Job
+    source: Source
+    target: Path
+    shape: Shape | None
+    log: Log
 
     @property
     def in_parts(self) -> bool:
         """Whether there is more than the first part, which was read."""
-        return -1 in self.origin.rows
+        return -1 in self.source.rows
+
+    def original(self, part: ArrowTable, first_row: int = 1) -> OriginalTable:
+        """Return a part of the source, which begins at a row, with numbers in its text."""
+        return OriginalTable(self.source.numeric(part, self.job.schemes, first_row))
 
 
-class Looked(NamedTuple):
-    """The data after a look at them.
+class Inspected(NamedTuple):
+    """Result of the second stage.
 
     Attributes
     ----------
-    looks : list of Look
-        One for each part.
+    parts : list of PartStatistics
+        One for each part; empty until a source of one part is settled.
     entry : dict
         For the log.
     rows : sequence of int
         The rows of each file of the release.
     """
 
-    looks: list[jobs.Look]
+    parts: list[PartStatistics]
     entry: dict[str, Any]
     rows: Sequence[int]
+
+
+class Whole(NamedTuple):
+    """A source of one part after the second stage.
+
+    Attributes
+    ----------
+    task : Task
+        With the grids of the data in its schemes.
+    table : pyarrow Table
+        The rows that are released, in the order in which they are.
+    original : OriginalTable
+        The same rows, with numbers in text columns that are masked.
+    prepared : Prepared
+        Their columns, not yet ready to be masked.
+    inspected : Inspected
+    """
+
+    task: Task
+    table: ArrowTable
+    original: OriginalTable
+    prepared: Prepared
+    inspected: Inspected
 
 
 # --- the first stage: arguments, files, formats, the log ---
 
 
 def open_files(
-    make_job: Callable[[], jobs.Job],
+    make_job: Callable[[], Job],
     place: Path,
-    out: Path,
-    found: Obstacles,
+    target: Path,
+    obstacles: Obstacles,
     *,
     csv: CsvFormat | None,
     part_rows: int | None,
     keep: Sequence[str],
     log: Where,
     force: bool,
-) -> tuple[Task, Any]:
+) -> tuple[Task, ArrowTable]:
     """Open the source and the log, and check all but the data.
 
     Returns
     -------
-    tuple of Task, pyarrow.Table
-        What is to be done, and the first part of the source.
+    tuple of Task, pyarrow Table
+        The task, and the first part of the source.
     """
-    job: Any = None
-    origin: Any = None
-    only: Any = None
-    book = Log(False)
-    with found.data.collected():
+    job: Job | None = None
+    source: Source | None = None
+    first: ArrowTable | None = None
+    used_log = Log(False)
+    with obstacles.data.collected():
         job = make_job()
-    with found.data.collected():
-        origin = Source(place, csv, part_rows)
-    with found.data.collected():
-        asked = Log(log)
-        book = asked if job is None or job.root is None else book
-    check_places(out, place, book, found, force=force)
-    if job is None or origin is None:
-        found.raise_all()
-    with found.data.collected():
-        refuse_released(origin)
-    if found.data.errors:  # of a release, or with wrong arguments, nothing else matters
-        found.raise_all()
-    shape: Any = check_formats(origin, out, keep, found)
-    complete = check_columns(origin, job, found)
-    with found.data.collected():
-        only = next(origin.parts())
+    with obstacles.data.collected():
+        source = Source(place, csv, part_rows)
+    with obstacles.data.collected():
+        named_log = Log(log)
+        if job is None or job.root is None:  # a release under `rng` has no entry
+            used_log = named_log
+    check_places(target, place, used_log, obstacles, force=force)
+    if job is None or source is None:
+        obstacles.stop()
+    with obstacles.data.collected():
+        refuse_released(source)
+    if obstacles.data.errors:  # in a release, or under wrong arguments, nothing else matters
+        obstacles.raise_all()
+    shape = check_formats(source, target, keep, obstacles)
+    complete = check_columns(source, job, obstacles)
+    with obstacles.data.collected():
+        first = next(source.parts())
         # each file has rows of its own
-        if job.shuffle and (origin.is_folder or -1 in origin.rows):
+        if job.shuffle and (source.is_folder or -1 in source.rows):
             raise ArgumentError(
                 f"{place} is shuffled only as one file of one part: shuffle the rows first"
             )
-    if only is None or not complete:
-        found.raise_all()
-    return Task(job, origin, out, shape, book), only
+    if first is None or not complete:
+        obstacles.stop()
+    return Task(job, source, target, shape, used_log), first
 
 
 def check_places(
-    out: Path, source: Path | None, book: Log, found: Obstacles, *, force: bool
+    target: Path, source: Path | None, log: Log, obstacles: Obstacles, *, force: bool
 ) -> None:
-    """Collect what stands in the way of writing the release, and its entry in the log."""
-    with found.writing.collected():
-        refuse_target(out, source, force=force)
-    with found.writing.collected():
-        book.refuse_unwritable()
+    """Collect obstacles to writing the release, and to writing its entry in the log."""
+    with obstacles.writing.collected():
+        refuse_target(target, source, force=force)
+    with obstacles.writing.collected():
+        log.refuse_unwritable()
 
 
 def check_formats(
-    origin: Source, out: Path, keep: Sequence[str], found: Obstacles
+    source: Source, target: Path, keep: Sequence[str], obstacles: Obstacles
 ) -> Shape | None:
     """Return the shape of the release; collect formats that do not fit."""
     shape = None
-    with found.data.collected():
-        # otherwise refused already, whatever its name ends in
-        if origin.is_folder or not out.is_dir():
-            shape = shape_of(origin, out, keep)
+    with obstacles.data.collected():
+        # a folder as target of one file is refused already, whatever its name ends in
+        if source.is_folder or not target.is_dir():
+            shape = shape_of(source, target, keep)
     return shape
 
 
-def originals(source: Any, csv: CsvFormat | None = None) -> Source:
-    """Open files of original data; refused where they are of a release."""
-    origin = Source(source, csv)
-    refuse_released(origin)
-    return origin
+def originals(place: Any, csv: CsvFormat | None = None) -> Source:
+    """Open files of original data; those of a release are refused."""
+    source = Source(place, csv)
+    refuse_released(source)
+    return source
 
 
-def refuse_released(origin: Source) -> None:
-    """Refuse files of a release, by their own marks, by those beside them or by those of folders
+def refuse_released(source: Source) -> None:
+    """Refuse files of a release: by the marks in them, by metadata next to them or in folders
     above."""
-    own = dict.fromkeys(name for mark in origin.marks for name in mark.columns)
-    text = [file for file in origin.files if sidecar(file).exists()]
-    places = dict.fromkeys([origin.base, *origin.base.resolve().parents, *text])
-    beside = {name for found in map(published, places) if found for name in found.schemes}
-    there = [name for name in origin.names if name in own or name in beside]
-    refuse_masked(there or own, origin.path)  # a masked column may have another name by now
+    marked = dict.fromkeys(name for mark in source.marks for name in mark.columns)
+    text_files = [file for file in source.files if sidecar(file).exists()]
+    places = dict.fromkeys([source.base, *source.base.resolve().parents, *text_files])
+    described = {
+        name for metadata in map(published, places) if metadata for name in metadata.schemes
+    }
+    masked = [name for name in source.names if name in marked or name in described]
+    refuse_masked(masked or marked, source.path)  # a masked column may have another name by now
 
 
-def check_columns(origin: Source, job: jobs.Job, found: Obstacles) -> bool:
-    """Return whether the columns are there; collect the first that is not."""
+def check_columns(source: Source, job: Job, obstacles: Obstacles) -> bool:
+    """Return whether all columns exist; collect the first that does not."""
     try:
-        origin.require(job.groups, job.schemes)
+        source.require(job.groups, job.schemes)
     except CondmaskError as error:
-        found.data.errors.append(error)
+        obstacles.data.errors.append(error)
         return False
     return True
 
 
 def check_by_log(
-    task: Task, marks: dict[str, Any], found: Obstacles, *, again: bool
+    task: Task, marks: Mapping[str, np.ndarray], obstacles: Obstacles, *, again: bool
 ) -> dict[str, Any]:
     """Return the entry for the log; collect its refusal of values that were released before."""
     entry: dict[str, Any] = {}
-    keeps = not (found.dry_run or found.writing.errors)  # otherwise nothing is released
-    with found.writing.collected():
-        entry = task.book.refuse(marks, task.origin, again=again, keeps=keeps)
+    keeps = not (obstacles.dry_run or obstacles.writing.errors)  # otherwise nothing is released
+    with obstacles.writing.collected():
+        entry = task.log.refuse(marks, task.source, again=again, keeps=keeps)
     return entry
 
 
 # --- the second and the third stage, of a source of one part ---
 
 
-def look_at_whole(
-    task: Task, only: Any, found: Obstacles, *, again: bool
-) -> tuple[Any, Prepared, Looked]:
-    """Look at the only part without an attack; raise all that was found up to here.
-
-    Returns
-    -------
-    tuple of pyarrow.Table, Prepared, Looked
-        The rows that are released, in the order in which they are; these as they were looked at.
-    """
-    job = task.job
-    rows: Sequence[int] = task.origin.rows
-    with found.data.collected():
-        frame = task.origin.numeric(only, job.schemes)
-        kept = jobs.kept_rows(frame, job)
+def inspect_whole(task: Task, only: ArrowTable, obstacles: Obstacles, *, again: bool) -> Whole:
+    """Check the only part without an attack; raise one error that names all problems so far."""
+    rows: Sequence[int] = task.source.rows
+    with obstacles.data.collected():
+        original = task.original(only)
+        kept = task.job.kept_rows(original)
         if kept is not None:
-            jobs.warn_of_dropped(int(np.count_nonzero(~kept)), kept.size)
+            warn_of_dropped(int(np.count_nonzero(~kept)), kept.size)
             rows = rows_of_files([kept], rows)
-        only = _ordered(_filtered(only, kept), job)
-        frame = task.origin.numeric(only, job.schemes)
-        job.take_own_grids([frame])
-        seen = jobs.look_at_once(frame, job, "whole", found.data)
-        if job.limits:
-            with found.data.collected():
-                refuse_too_few_records(only.num_rows, job.schemes)
-        entry = check_by_log(task, jobs.marks_in(seen, job), found, again=again)
-    found.raise_all()
-    return only, seen, Looked([], entry, rows)
+            only = only.filter(kept)
+        if task.job.shuffle:
+            only = only.take(task.job.new_order(only.num_rows))
+        if kept is not None or task.job.shuffle:
+            original = task.original(only)
+        task = task._replace(job=task.job.on_own_grids([original]))
+        prepared = task.job.inspect(original, "whole", obstacles.data)
+        if task.job.limits:
+            with obstacles.data.collected():
+                refuse_too_few_records(only.num_rows, task.job.schemes)
+        entry = check_by_log(task, task.job.marks_in(prepared), obstacles, again=again)
+    obstacles.raise_all()
+    return Whole(task, only, original, prepared, Inspected([], entry, rows))
 
 
-def settle_whole(task: Task, only: Any, seen: Prepared, looked: Looked) -> tuple[Prepared, Looked]:
-    """Choose schemes and attack; return the part ready to be masked."""
-    frame = task.origin.numeric(only, task.job.schemes)
-    whole = jobs.settle(seen, frame, task.job)
-    jobs.warn_of_use(frame, whole, task.job)
-    return whole, looked._replace(looks=[jobs.look_at(whole, task.job)])
-
-
-def _filtered(table: Any, kept: np.ndarray | None) -> Any:
-    return table if kept is None else table.filter(kept)
-
-
-def _ordered(table: Any, job: jobs.Job) -> Any:
-    """Return the rows in the order in which they are released."""
-    return table.take(job.order(table.num_rows)) if job.shuffle else table
+def settle_whole(whole: Whole) -> tuple[Task, Prepared, Inspected]:
+    """Choose schemes and attack; return the task, and the part ready to be masked."""
+    job, part = whole.task.job.settle(whole.prepared, whole.original)
+    job.warn_of_use(whole.original.frame, part)
+    inspected = whole.inspected._replace(parts=[job.statistics_of(part)])
+    return whole.task._replace(job=job), part, inspected
 
 
 def rows_of_files(kept: Sequence[np.ndarray], rows: Sequence[int]) -> list[int]:
-    """Count the rows of each file that stay, of so many."""
+    """Return how many rows of each file are kept.
+
+    Parameters
+    ----------
+    kept : sequence of ndarray of bool
+        By part, whether each row is kept.
+    rows : sequence of int
+        The rows of each file.
+    """
     before = np.concatenate([[0], np.cumsum(np.concatenate(kept))])
     ends = np.concatenate([[0], np.cumsum(rows)])
     return [int(count) for count in np.diff(before[ends])]
 
 
-# --- the same of a source of several parts ---
+# --- the same, of a source of several parts ---
 
 
-def choose_by_first(task: Task, first: Any, found: Obstacles) -> None:
-    """Choose schemes, where they are to be chosen, by the first part of a source."""
+def choose_by_first(task: Task, first: ArrowTable, obstacles: Obstacles) -> Task:
+    """Return the task with schemes chosen by the first part of a source, where they are open."""
     job = task.job
     if not job.chooses:
-        return
-    with found.data.collected(), _naming_rows(1, first.num_rows):
-        frame = task.origin.numeric(first, job.schemes)
-        frame = _filtered(frame, jobs.kept_rows(frame, job))
+        return task
+    prepared: Prepared | None = None
+    with obstacles.data.collected(), _naming_rows(1, first.num_rows):
+        original = _with_kept_rows(job, task.original(first))[0]
         refusals = Refusals()
-        seen = jobs.look_at_once(frame, job, "whole", refusals)
+        prepared = job.inspect(original, "whole", refusals)
         refusals.raise_all()
-    if found.data.errors or seen.table is None:
-        found.raise_all()
-    else:
-        job.choose(seen.table._replace(clear=clear_of(frame, seen.values)))
+    if prepared is None or prepared.table is None or obstacles.data.errors:
+        obstacles.stop()
+    clear = clear_of(original.frame, prepared.values)
+    return task._replace(job=job.choose(prepared.table._replace(clear=clear)))
 
 
-def numeric_parts(task: Task) -> Iterator[Any]:
-    """Yield the columns to be masked, part by part, as numbers."""
-    for table in task.origin.parts([*task.job.schemes]):
-        yield task.origin.numeric(table, task.job.schemes)
+def _with_kept_rows(job: Job, original: OriginalTable) -> tuple[OriginalTable, np.ndarray | None]:
+    """Return the rows of a part that are released, and which these are; None for all."""
+    kept = job.kept_rows(original)
+    if kept is None:
+        return original, None
+    return OriginalTable(original.frame.filter(kept)), kept
 
 
-def look_at_parts(task: Task, progress: Progress, found: Obstacles, *, again: bool) -> Looked:
-    """Look at every part without an attack, and up in the log; raise all that was found up to
-    here.
+def on_own_grids(task: Task) -> Task:
+    """Return the task with the grid of the data in each scheme that names no step.
 
-    This reads the source to its end. Parts are refused for their rare values, too, since they are
-    not held.
+    Reads parts of the source until no scheme needs another one.
+    """
+    parts = map(task.original, task.source.parts([*task.job.schemes]))
+    return task._replace(job=task.job.on_own_grids(parts))
+
+
+def inspect_parts(
+    task: Task, progress: Progress, obstacles: Obstacles, *, again: bool
+) -> Inspected:
+    """Check every part without an attack, and the log; raise one error that names all problems.
+
+    Reads the source to its end. Parts are refused for their rare values, too, since they are not
+    held.
     """
     job = task.job
-    origin = task.origin
-    looks: list[jobs.Look] = []
+    parts: list[PartStatistics] = []
     kept: list[np.ndarray] = []
     rows = 0
-    with found.data.collected():
-        for table in origin.parts([*job.schemes, *job.groups]):
+    with obstacles.data.collected():
+        for table in task.source.parts([*job.schemes, *job.groups]):
             first = rows + 1
             rows = rows + table.num_rows
             with _naming_rows(first, rows, f", under {job.schemes}" if job.chosen else ""):
-                frame = origin.numeric(table, job.schemes, first)
-                stays = jobs.kept_rows(frame, job)
-                frame = _filtered(frame, stays)
-                part = jobs.part_of(frame, job, "part")
-            jobs.warn_of_use(frame, part, job)
-            looks.append(jobs.look_at(part, job))
-            kept.append(np.ones(table.num_rows, dtype=bool) if stays is None else stays)
-            del table, frame, part  # before the next part is read
+                original, mask = _with_kept_rows(job, task.original(table, first))
+                part = job.part_of(original, "part")
+            job.warn_of_use(original.frame, part)
+            parts.append(job.statistics_of(part))
+            kept.append(np.ones(table.num_rows, dtype=bool) if mask is None else mask)
+            del table, original, part  # before the next part is read
             if progress is not None:
                 progress(rows, None)
-        entry = check_by_log(task, jobs.marks_of(looks), found, again=again)
-    found.raise_all()
-    jobs.warn_of_dropped(rows - sum(look.records for look in looks), rows)
-    return Looked(looks, entry, rows_of_files(kept, origin.rows))
+        entry = check_by_log(task, summed_marks(parts), obstacles, again=again)
+    obstacles.raise_all()
+    warn_of_dropped(rows - sum(part.records for part in parts), rows)
+    return Inspected(parts, entry, rows_of_files(kept, task.source.rows))
 
 
 def settle_parts(task: Task) -> None:
-    """Attack some rows from all parts."""
+    """Attack rows sampled from all parts."""
     job = task.job
-    origin = task.origin
+    source = task.source
 
-    def rows_with(units: jobs.Units) -> Iterator[Any]:
-        return (origin.numeric(jobs.rows_of(units, part), job.schemes) for part in origin.parts())
+    def read_rows(units: Units) -> Iterator[ArrowTable]:
+        return (source.numeric(rows_of(units, part), job.schemes) for part in source.parts())
 
     if job.limits:
-        jobs.audit_sample(origin.numeric(origin.sample(), job.schemes), job, rows_with)
+        job.audit_sample(source.numeric(source.sample(), job.schemes), read_rows)
 
 
-def parts_as_released(task: Task) -> Iterator[tuple[Any, Prepared]]:
-    """Read all parts again; yield their rows that are released, and these ready to be masked."""
+def parts_as_released(task: Task) -> Iterator[tuple[ArrowTable, Prepared]]:
+    """Read all parts again; yield the rows of each that are released, and their prepared
+    columns."""
     job = task.job
-    origin = task.origin
-    names = [name for name in origin.names if name not in origin.keys or name in job.groups]
-    for table in origin.parts(names):
-        with collect_warnings():  # what was said when it was looked at
-            frame = origin.numeric(table, job.schemes)
-            stays = jobs.kept_rows(frame, job)
-            part = jobs.part_of(_filtered(frame, stays), job, None)
-        yield _filtered(table, stays), part
-        del table, frame, part  # before the next part is read
+    source = task.source
+    names = [name for name in source.names if name not in source.keys or name in job.groups]
+    for table in source.parts(names):
+        with collect_warnings():  # all warnings were given when the part was inspected
+            original, kept = _with_kept_rows(job, task.original(table))
+            part = job.part_of(original, None)
+        yield table if kept is None else table.filter(kept), part
+        del table, original, part  # before the next part is read
 
 
 @contextmanager
 def _naming_rows(first: int, last: int, under: str = "") -> Iterator[None]:
-    """Add to a refusal in which rows of the source it arose."""
+    """Add the rows of the source to the message of a refusal within."""
     try:
         yield
     except CondmaskError as error:

@@ -57,11 +57,11 @@ def align(original: Any, release: Release, match: str | None) -> Aligned:
     if match is not None:
         order = _order_of_release(original, release, _checks.text(match, "match"))
         return Aligned(frames.reordered(original, lambda _: order), True)
-    if release._published.shuffled:
+    if release.shuffled:
         shuffled = np.random.default_rng(ORDER_SEED)
         return Aligned(frames.reordered(original, shuffled.permutation), False)
     if has_index({"original": original}):  # else labels of files need not be read
-        refuse_other_order({"original": original}, release._source.row_labels)
+        refuse_other_order({"original": original}, release.source.row_labels)
     return Aligned(original, True)
 
 
@@ -83,15 +83,15 @@ def _order_of_release(original: Any, release: Release, name: str) -> np.ndarray:
             f"original must be a table that has the column {name!r} of match, got {kind}"
         )
     _checks.require(name not in release.schemes, "match must be a column that is not masked", name)
-    if name not in release._source.names:
+    if name not in release.source.names:
         columns = _checks.listed(
-            [each for each in release._source.names if each not in release.schemes]
+            [each for each in release.source.names if each not in release.schemes]
         )
         raise ArgumentError(f"match must be one of the columns in clear {columns}, got {name!r}")
     of_original = _unique_texts(
         frames.table_column(original, name, "original", levels=True), name, "the original"
     )
-    of_release = _unique_texts(release._source.labels(name), name, "the release")
+    of_release = _unique_texts(release.source.labels(name), name, "the release")
     row = {label: place for place, label in enumerate(of_original)}
     unknown = sum(label not in row for label in of_release)
     if len(of_original) != len(of_release) or unknown:

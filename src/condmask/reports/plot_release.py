@@ -10,7 +10,8 @@ from condmask import _checks, frames
 from condmask._blocks import evenly_spaced
 from condmask.errors import ArgumentError, ArgumentTypeError
 from condmask.missing_codes import numbers_of, released_codes
-from condmask.publish.release import Release, masked_column
+from condmask.publish.read import masked_column
+from condmask.publish.release import Release
 from condmask.reports.alignment import matched_to_release
 
 MAX_DRAWN_RECORDS = 1000  # records, drawn one by one
@@ -112,7 +113,7 @@ def originals_and_released(
     is_table = isinstance(original, dict) or frames.is_frame(original)
     values = frames.table_column(original, name, "original") if is_table else original
     x = numbers_of(values, name, release.schemes[name].codes)
-    z = numbers_of(release._source.column(name), name, released_codes(release.schemes[name]))
+    z = numbers_of(release.source.column(name), name, released_codes(release.schemes[name]))
     _checks.same_length(x, "original", z.size, "the release")
     if matched and not np.array_equal(np.isnan(x), np.isnan(z)):
         raise ArgumentError(

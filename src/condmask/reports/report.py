@@ -15,7 +15,8 @@ from condmask.errors import ArgumentError, FileError, optional
 from condmask.files.about import digest_of
 from condmask.files.csv_text import CsvFormat
 from condmask.files.publish import refuse_target, write_whole
-from condmask.publish.release import Release, read_release
+from condmask.publish.read import read_release
+from condmask.publish.release import Release
 from condmask.publish.stages import originals
 
 LOG = logging.getLogger(__name__)
@@ -125,7 +126,7 @@ def report(
     else:
         numbers = [*shown.schemes]
         # columns in clear are those of the original, too
-        if match is None and made._published.shuffled:
+        if match is None and made.shuffled:
             numbers += shown.numbers
         table = original if file is None else originals(file, csv).table(numeric=numbers)
         facts["columns"], facts["internal"] = view.internal(shown, table, d, match)

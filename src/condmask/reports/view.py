@@ -79,10 +79,10 @@ class View:
             _checks.require(
                 isinstance(scheme, ConditionalMasking), rule, scheme, ArgumentTypeError
             )
-        if release._source is None:
+        if not release.has_columns:
             raise ArgumentError("release must have data, got that of dry_run=True")
         self.clear = [
-            name for name in release._source.names if name not in (*release.schemes, FILENAME)
+            name for name in release.source.names if name not in (*release.schemes, FILENAME)
         ]
         self.release = release
         self.units = units
@@ -103,7 +103,7 @@ class View:
         for name in self.clear:
             if len(found) < MAX_CORRELATED_COLUMNS and name not in names_of(self.first.strata):
                 with suppress(CondmaskError):  # text, or numbers that are infinite
-                    values = frames.column(self.release._source.column(name), name).array
+                    values = frames.column(self.release.source.column(name), name).array
                     if values.min() < values.max():
                         found[name] = values
         return found
@@ -162,7 +162,7 @@ def internal(
         name: originals_and_released(original, view.release, name, matched=matched)
         for name in view.schemes
     }
-    table, schemes = table_of(original, view.schemes, parts=view.release._published.parts)
+    table, schemes = table_of(original, view.schemes, parts=view.release.parts)
     found = audit_table(table, schemes)
     released = {name: z for name, (_, z) in pairs.items()} if matched else None
     known = risk_of(table, schemes, d, released)
