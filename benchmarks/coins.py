@@ -29,13 +29,13 @@ from disclosure_tables import CASES
 
 import condmask as cm
 from benchmarks.cells import rows
-from condmask.disclosure import features, known_coins, named, related
+from condmask.disclosure import features, formulas, known_coins, named, related
 from condmask.disclosure.audit import table_of
 from condmask.disclosure.choose import choose
 from condmask.disclosure.sample import sample_of
 
 PARTS = {
-    "ALONE": features.STANDALONE_GUESSES,
+    "ALONE": formulas.STANDALONE_GUESSES,
     "CLEAR": features.FEATURES_OF_CLEAR,
     "OTHERS": features.FEATURES_OF_OTHERS,
     "ITSELF": features.FEATURES_OF_ITSELF,

@@ -15,7 +15,7 @@ from scipy.stats import norm
 
 import condmask as cm
 from condmask.planning.candidates import Candidate
-from condmask.planning.plan import Plan
+from condmask.planning.plan_result import Plan
 from condmask.studies.compare import MethodComparison
 from condmask.studies.result import Column, StudyResult
 

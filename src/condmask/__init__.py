@@ -28,8 +28,8 @@ if TYPE_CHECKING:
     from condmask.masking.shuffling import DataShuffling as DataShuffling
     from condmask.masking.swapping import DataSwapping as DataSwapping
     from condmask.masking.swapping import RankSwapping as RankSwapping
-    from condmask.planning.plan import Plan as Plan
     from condmask.planning.plan import plan as plan
+    from condmask.planning.plan_result import Plan as Plan
     from condmask.publish.additive import AdditiveNoise as AdditiveNoise
     from condmask.publish.conditional import ConditionalMasking as ConditionalMasking
     from condmask.publish.masking import mask_file as mask_file
@@ -63,7 +63,8 @@ _NAMES = {
     "disclosure.risk_result": "Risk RecordRisk",
     "disclosure.insiders": "InsiderRisk",
     "disclosure.linkage": "Linkage",
-    "planning.plan": "plan Plan",
+    "planning.plan": "plan",
+    "planning.plan_result": "Plan",
     "reports.report": "report",
     "publish.masking": "mask_table mask_file",
     "publish.read": "read_release read_counts",

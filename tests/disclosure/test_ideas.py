@@ -9,10 +9,20 @@ from scipy.stats import binomtest
 
 import condmask as cm
 from condmask._blocks import in_stretches
-from condmask.disclosure import features, joint_law, named, rare_values, related, table, units
+from condmask.disclosure import (
+    attacker_view,
+    features,
+    formulas,
+    joint_law,
+    named,
+    rare_values,
+    related,
+    table,
+    units,
+)
 from condmask.disclosure.sample import Sample, draw, sample_of
 from condmask.disclosure.table import Clear, Table, clear_of, numbers_and_labels, numbers_in
-from condmask.masking import ends
+from condmask.masking.ends import aggregate
 
 NAN = float("nan")
 
@@ -25,7 +35,9 @@ def looked_at(released, own, clear, half, original, **options):
     )
     given = {"twins": [], "masked": released, "noisy": False, "d": np.array([0.1])} | options
     same = {"line": np.asarray, "scale": np.asarray}
-    return features.AttackerView(sample, released, 0, own=own, original=original, **given, **same)
+    return attacker_view.AttackerView(
+        sample, released, 0, own=own, original=original, **given, **same
+    )
 
 
 def the_other_half_teaches(idea, look):
@@ -39,7 +51,7 @@ def the_other_half_teaches(idea, look):
 
 def average(parts, stream):
     weights = stream.uniform(1.0, 9.0, parts.shape)
-    return features.quotient, {
+    return formulas.quotient, {
         **named_columns(weights),
         "average": np.average(parts, axis=0, weights=weights),
     }
@@ -47,14 +59,14 @@ def average(parts, stream):
 
 def total(parts, stream):
     more = stream.normal(50.0, 15.0, (30, parts.shape[1]))
-    return features.quotient, {
+    return formulas.quotient, {
         **named_columns(more),
         "total": parts.sum(axis=0) + more.sum(axis=0),
     }
 
 
 def product_of_powers(parts, stream):
-    return features.powers, {
+    return formulas.powers, {
         "all": 7.0 * parts[0] * parts[1] ** 2 / parts[2],
         "other": stream.normal(size=900),
     }
@@ -479,7 +491,7 @@ def test_ends_of_pools_become_their_means_to_the_digits_of_the_column():
         for end in (rows[:3], rows[-3:]):
             expected[end] = x[end].mean().round(1)
 
-    ends.aggregate(x, np.where(np.isnan(x), -1, pool), 3)
+    aggregate(x, np.where(np.isnan(x), -1, pool), 3)
 
     np.testing.assert_allclose(x, expected, rtol=1e-12)
 

@@ -22,14 +22,14 @@ import numpy as np
 
 from condmask._blocks import evenly_spaced
 from condmask.correlations import pearson, ranks
+from condmask.disclosure.attacker_view import AttackerView
 from condmask.disclosure.features import (
     FEATURES_OF_CLEAR,
     FEATURES_OF_ITSELF,
     FEATURES_OF_OTHERS,
-    STANDALONE_GUESSES,
-    AttackerView,
     twins,
 )
+from condmask.disclosure.formulas import STANDALONE_GUESSES
 from condmask.disclosure.joint_law import JointLaw, fullest
 from condmask.disclosure.named import NAMED
 from condmask.disclosure.sample import Sample, draw, line_of

@@ -12,13 +12,9 @@ from itertools import permutations, product
 import numpy as np
 
 from condmask._blocks import evenly_spaced
+from condmask.disclosure.attacker_view import AttackerView
 from condmask.disclosure.computable import half_step, rounding
-from condmask.disclosure.features import (
-    MAX_PAIRED_COLUMNS,
-    SMALLEST_SCALE,
-    AttackerView,
-    clear_beside,
-)
+from condmask.disclosure.features import MAX_PAIRED_COLUMNS, SMALLEST_SCALE, clear_beside
 
 MAX_CANDIDATES = 16  # records, or constants, of which one may be it
 EXACT_ERROR = 1e-4

@@ -16,14 +16,9 @@ from scipy import sparse
 from scipy.sparse.linalg import splu
 
 from condmask._blocks import evenly_spaced
-from condmask.disclosure.features import (
-    MAX_PAIRED_COLUMNS,
-    MAX_TRIED_RECORDS,
-    RECORDS_PER_TERM,
-    SMALLEST_SCALE,
-    AttackerView,
-    about_most,
-)
+from condmask.disclosure.attacker_view import AttackerView
+from condmask.disclosure.features import MAX_PAIRED_COLUMNS, MAX_TRIED_RECORDS, SMALLEST_SCALE
+from condmask.disclosure.formulas import RECORDS_PER_TERM, about_most
 from condmask.disclosure.table import ORDER
 from condmask.disclosure.units import codes_of
 

@@ -1,17 +1,13 @@
 """Plan a release: the cheapest scheme under a cap on risk, or the safest one under a cap on
 errors."""
 
-import os
 from collections.abc import Mapping
-from dataclasses import dataclass
-from functools import cached_property
 from itertools import product
 from typing import Any
 
 import numpy as np
 
 from condmask import _checks, frames
-from condmask._digits import finite
 from condmask.disclosure.choose import is_skewed
 from condmask.disclosure.sample import two_digits
 from condmask.disclosure.table import Table
@@ -29,6 +25,7 @@ from condmask.planning.candidates import (
     evaluate,
     frontier,
 )
+from condmask.planning.plan_result import Plan
 from condmask.publish.conditional import ConditionalMasking
 from condmask.row_labels import labels_of_rows, refuse_other_order
 from condmask.strata import labels_of, pools_of
@@ -39,177 +36,6 @@ DEFAULT_P = tuple(round(0.1 * k, 1) for k in range(1, 10))
 SIGMA_SHARES = np.array([0.1, 0.15, 0.25, 0.35, 0.5, 0.7, 1.0, 1.4, 2.0])
 LOG_SIGMAS = (0.05, 0.1, 0.15, 0.2, 0.3, 0.4, 0.5, 0.7, 1.0)
 MAX_LOSS_RATIO = 1.5  # times the least loss: the most that the safest scheme may lose
-
-
-@dataclass(frozen=True, eq=False, repr=False)
-class Plan:
-    """The schemes that could mask a file, with their risks and errors.
-
-    Made by `plan`; ``print`` shows the suggestions, `to_frame` all schemes.
-
-    Attributes
-    ----------
-    n : int
-        Number of records.
-    d : tuple of float
-        Distances, in the units of the data.
-    candidates : list of Candidate
-        All schemes tried.
-    suggestions : dict of str to Candidate
-        Up to three schemes that masking accepts, the cheapest first: "most useful", "balanced",
-        "safest". None if masking refuses all that it was asked about.
-    refusals : dict of scheme to str
-        Why masking refuses schemes that it was asked about on the way to the suggestions.
-    caps : dict of str to float
-        The largest values allowed in columns of the table: "risk 100", "record risk 100", "error
-        of mean".
-    target : {"population", "file"}
-        What errors refer to.
-    allowed : ndarray of shape (candidates,)
-        Which schemes keep the caps.
-    name : str
-        What the column is called.
-    """
-
-    n: int
-    d: tuple[float, ...]
-    candidates: list[Candidate]
-    suggestions: dict[str, Candidate]
-    refusals: dict[Any, str]
-    caps: dict[str, float]
-    target: str
-    allowed: np.ndarray
-    name: str
-
-    @property
-    def constant(self) -> np.ndarray:
-        """The risk of always guessing the best constant. No scheme has less risk."""
-        return self.candidates[0].constant
-
-    @cached_property
-    def on_frontier(self) -> np.ndarray:
-        """Which schemes no other beats in both mean risk and loss."""
-        front = {each.scheme for each in frontier(self.candidates)}
-        return np.array([each.scheme in front for each in self.candidates])
-
-    @property
-    def refused(self) -> np.ndarray:
-        """Which schemes masking refuses, of those asked about."""
-        return np.array([each.scheme in self.refusals for each in self.candidates])
-
-    @property
-    def best(self) -> Candidate:
-        """The cheapest scheme suggested under caps on risk; under caps on errors alone the safest
-        one."""
-        if not self.suggestions:
-            raise ArgumentError(str(self).splitlines()[-1])
-        of_errors = self.caps and all(name.startswith("error") for name in self.caps)
-        return [*self.suggestions.values()][-1 if of_errors else 0]
-
-    def rows(self) -> list[dict[str, Any]]:
-        """A dict for every scheme: its parameters, risks, loss and errors, whether it is on the
-        frontier, whether it keeps the caps, and whether masking refuses it, of those asked
-        about."""
-        marks = {"frontier": self.on_frontier, "allowed": self.allowed, "refused": self.refused}
-        return [
-            each.row(self.d, self.target) | {name: bool(which[k]) for name, which in marks.items()}
-            for k, each in enumerate(self.candidates)
-        ]
-
-    def to_frame(self) -> Any:
-        """The rows as a pandas data frame."""
-        return frames.of_rows(self.rows())
-
-    def to_dict(self) -> dict[str, Any]:
-        """The plan in terms of JSON: "n", "d", "constant", "target", "caps", "schemes",
-        "suggestions"."""
-        own = {
-            "n": self.n,
-            "d": list(self.d),
-            "constant": self.constant.tolist(),
-            "target": self.target,
-        }
-        suggestions = {name: each.scheme.to_dict() for name, each in self.suggestions.items()}
-        return own | {
-            "caps": self.caps,
-            "schemes": finite(self.rows()),
-            "suggestions": suggestions,
-        }
-
-    def plot(self, path: str | os.PathLike[str] | None = None, *, ax: Any = None) -> Any:
-        """Draw risk against the length of intervals: all schemes, the frontier, the suggestions.
-
-        Needs matplotlib (``pip install condmask[plot]``).
-
-        Parameters
-        ----------
-        path : path-like, optional
-            Where the picture is written; it is then not shown.
-        ax : matplotlib Axes or sequence of Axes, optional
-            Where to draw, one for each distance in `d`; labels that they have are kept. None makes
-            a figure.
-
-        Returns
-        -------
-        ndarray of matplotlib Axes
-            One for each distance.
-
-        Raises
-        ------
-        ModuleNotFoundError
-            If matplotlib is not installed.
-
-        Notes
-        -----
-        The frontier is that of the mean risk over all distances. Schemes on it that masking
-        refuses are marked.
-
-        Examples
-        --------
-        >>> import numpy as np
-        >>> import condmask as cm
-        >>> x = np.random.default_rng(1).laplace(10, 1000, 1_000)
-        >>> made = cm.plan(x, max_risk={500: 0.45}, p=[0.3, 0.6], sigma=[500.0, 1000.0])
-        >>> (ax,) = made.plot()
-        >>> ax.get_yscale()
-        'log'
-        """
-        from condmask.plot.risk_and_loss import risk_against_loss
-
-        return risk_against_loss(self, self.name, path, ax)
-
-    def __str__(self) -> str:
-        kept = f", {int(self.allowed.sum())} keep the caps" if self.caps else ""
-        lines = [f"{len(self.candidates)} schemes tried on {self.n:,} records{kept}"]
-        for d, share in zip(self.d, self.constant, strict=True):
-            lines.append(
-                f"without any release, {share:.1%} of the values are guessed closer than d = {d:g}"
-            )
-        for name, each in self.suggestions.items():
-            longer = f"  intervals {each.loss:.2f} times as long as without masking"
-            lines += ["", f"{name}: {each.scheme!r}", longer]
-            lines += [
-                f"  closer than d = {d:g}: the best attacker {risk:.1%} of the values, "
-                f"the released value of the most exposed record with a chance of {exposed:.1%}"
-                for d, risk, exposed in zip(self.d, each.risk, each.record_risk, strict=True)
-            ]
-            errors = getattr(each, self.target).items()
-            said = (
-                f"{key} {error:.3g}"
-                for key, error in errors
-                if "0.5" in key or "quantile" not in key
-            )
-            lines.append(f"  standard errors: {', '.join(said)} (for the {self.target})")
-        if not self.suggestions:
-            scheme, why = next(iter(self.refusals.items()))
-            lines += [
-                "",
-                f"no scheme is suggested; {scheme!r}, with the shortest intervals, is refused:",
-            ]
-            lines.append(why)
-        return "\n".join(lines)
-
-    __repr__ = __str__
 
 
 def plan(
