@@ -142,6 +142,21 @@ def test_errors_of_any_mean_are_those_of_the_theorem(noise, donors):
             assert found.standard_error == pytest.approx(error, rel=1e-8)
 
 
+@pytest.mark.parametrize("step", [0, None], ids=["no grid", "a grid"])
+@pytest.mark.parametrize("far", [1e15, 3e21, 1e30])
+def test_values_so_far_away_that_no_number_is_within_reach_count_as_any_other(far, step):
+    # a mean is one over records, and a record at which g is level for all its reach adds g there
+    scheme = cm.ConditionalMasking(0.6, 1.0, step=step)
+
+    def income_up_to_5(x):
+        return np.minimum(x, 5.0)
+
+    near = scheme.estimate([0.0, 1.0]).expectation(income_up_to_5)
+    mean = scheme.estimate([0.0, 1.0, far, far, 1.5 * far]).expectation(income_up_to_5)
+
+    assert mean == pytest.approx((2.0 * near + 3.0 * 5.0) / 5.0, rel=1e-9)
+
+
 JUMPS = [150.001, 150.005, 150.009, 150.013]  # within a cell of 19 steps
 
 

@@ -24,8 +24,8 @@ from typing import NamedTuple
 import numpy as np
 
 from condmask.distribution import symbol
+from condmask.distribution.convolution import KeptStretches, convolve, fast_length
 from condmask.distribution.counting import Counted
-from condmask.distribution.layer import fast_length
 from condmask.distribution.symbol import Masking
 from condmask.inference.theorem import Variance, given_file
 from condmask.kernels.interval_ends import read_sums
@@ -33,8 +33,8 @@ from condmask.kernels.interval_ends import read_sums
 CELLS_PER_SIGMA = 64
 TAIL = 1e-10  # of a kernel, beyond which it counts as constant
 # cells that have one transform, unless the line is shorter or reaches are longer
-STRETCH = 1 << 12
-KEPT = 16  # stretches
+MIN_STRETCH_CELLS = 1 << 12
+MAX_KEPT_STRETCHES = 16
 
 
 class Kernels(NamedTuple):
@@ -86,8 +86,10 @@ class CdfSums:
         beyond = self.kernels.reach + 1.0
         self.first = self.cell[0] - beyond
         self.last = self.cell[-1] + beyond
-        self.length = int(min(self.last - self.first + 1.0, max(STRETCH, 2 * self.kernels.reach)))
-        self.kept: dict[int, tuple[np.ndarray, np.ndarray]] = {}
+        self.length = int(
+            min(self.last - self.first + 1.0, max(MIN_STRETCH_CELLS, 2 * self.kernels.reach))
+        )
+        self._kept = KeptStretches[tuple[np.ndarray, np.ndarray]](MAX_KEPT_STRETCHES)
 
     def variance(self, x: np.ndarray) -> Variance:
         """n times the variances of T at points x."""
@@ -124,28 +126,25 @@ class CdfSums:
         return total
 
     def stretch(self, number: int) -> tuple[np.ndarray, np.ndarray]:
-        """The sums at the cells of a stretch and the next, but for what records farther to the
-        left add; and how many records lie up to these cells."""
-        if number not in self.kept:
-            if len(self.kept) >= KEPT:
-                self.kept.clear()
-            reach = self.kernels.reach
-            first = self.first + number * self.length
-            size = fast_length(self.length + 1 + 2 * reach)
-            start, stop = np.searchsorted(
-                self.cell, (first - reach, first + self.length + reach + 1.0)
-            )
-            dense = np.zeros(size)
-            dense[(self.cell[start:stop] - first + reach).astype(np.int64)] = self.held[start:stop]
-            waves = (
-                np.fft.rfft(dense)
-                * transforms(self.noise, size, expected=self.expected)[: self.used]
-            )
-            nodes = np.fft.irfft(waves, size)
-            own = slice(reach, reach + self.length + 1)
-            up_to = self.held[:start].sum() + np.cumsum(dense)[own]
-            self.kept[number] = np.ascontiguousarray(nodes[:, own].T), up_to
-        return self.kept[number]
+        """Return the sums at the cells of a stretch and the next cell, of shape (cells, sums),
+        without the limits that records farther to the left add; and the number of records up to
+        each of these cells."""
+        return self._kept.get(number, self._summed)
+
+    def _summed(self, number: int) -> tuple[np.ndarray, np.ndarray]:
+        reach = self.kernels.reach
+        first = self.first + number * self.length
+        size = fast_length(self.length + 1 + 2 * reach)
+        within_reach = first - reach, first + self.length + reach + 1.0
+        start, stop = np.searchsorted(self.cell, within_reach)
+        counts = np.zeros(size)
+        place = (self.cell[start:stop] - first + reach).astype(np.int64)
+        counts[place] = self.held[start:stop]
+        multipliers = kernel_transforms(self.noise, size, expected=self.expected)[: self.used]
+        sums = convolve(counts, multipliers)
+        on_stretch = slice(reach, reach + self.length + 1)
+        up_to = self.held[:start].sum() + np.cumsum(counts)[on_stretch]
+        return np.ascontiguousarray(sums[:, on_stretch].T), up_to
 
 
 def lattice(masking: Masking, per_sigma: int) -> tuple[float, Masking]:
@@ -196,7 +195,7 @@ def kernels(noise: Masking, *, expected: bool = False) -> Kernels:
 
 
 @lru_cache(maxsize=64)
-def transforms(noise: Masking, size: int, *, expected: bool) -> np.ndarray:
+def kernel_transforms(noise: Masking, size: int, *, expected: bool) -> np.ndarray:
     """The transforms of the kernels without their limits, on a circle of so many cells."""
     reach, values, limits, _ = kernels(noise, expected=expected)
     periodic = np.zeros((limits.size, size))

@@ -19,8 +19,8 @@ from math import ceil, pi
 import numpy as np
 
 from condmask.distribution.cdf_variance import lattice
+from condmask.distribution.convolution import convolve, fast_length
 from condmask.distribution.counting import Counted
-from condmask.distribution.layer import fast_length
 from condmask.distribution.symbol import Masking, reach, symbol
 from condmask.errors import ArgumentError
 from condmask.inference.theorem import Variance, given_file
@@ -88,6 +88,8 @@ def _windows(counted: Counted, masking: Masking) -> Iterator[tuple[Counted, floa
     most = MOST_CELLS
     while start < cell.size:
         stop = int(np.searchsorted(cell, cell[start] + WINDOW))
+        # beyond 2^71 cells the next number is farther away than a window
+        stop = max(stop, start + 1)
         gap = np.flatnonzero(np.diff(cell[start:stop]) > 2.0 * far)[:1]
         stop = start + int(gap[0]) + 1 if gap.size else stop
         most -= int(cell[stop - 1] - cell[start]) + 2 * far
@@ -116,13 +118,13 @@ def _sums(
     w = 2.0 * pi / (size * steps * masking.delta) * np.arange(size // 2 + 1)
     smooth = 1.0 / (p + (1.0 - p) * symbol(masking, w)) - 1.0 / p
     held = np.bincount(place, counts, size)
-    mass = np.fft.irfft(np.fft.rfft(held) * smooth, size)[:length]
+    mass = convolve(held, smooth)[:length]
     weights = np.abs(mass + held[:length] / p)
     values = _on_cells(
         ask, (first + np.arange(length)) * steps + 0.5 * (steps - 1.0), steps, weights / n
     )
     own = values[place] if steps == 1.0 else ask(part.values, counts / n)
-    received = np.fft.irfft(np.fft.rfft(values, size) * smooth, size)[:length]
+    received = convolve(np.pad(values, (0, size - length)), smooth)[:length]
     psi = own / p + received[place]
     rest = -p * received
     rest_there = -p * received[place]

@@ -1,6 +1,6 @@
-"""Gini coefficient and Lorenz curve as integrals of T, and how they change with each record.
+"""Gini coefficient and Lorenz curve as integrals of T, with their influence functions.
 
-T is known at ascending points and just before each, and straight between them.
+T is given at ascending points and just before each, and taken for straight between them.
 
 Of T by Theorem 2.2; see docs/inference.rst, "Means of any function".
 """
@@ -14,42 +14,44 @@ from condmask.distribution.quantiles import Points, points
 from condmask.distribution.t_1 import T_1
 from condmask.errors import ArgumentError
 
-PARTS = 4  # points a node
-MOST_NODES = 1 << 21  # of T, sixteen for each sigma
+POINTS_PER_NODE = 4
+MAX_NODES = 1 << 21  # on the line of T, sixteen for each sigma
 
 
 class Functional(NamedTuple):
-    """An estimate, and how it changes with each record of the original."""
+    """An estimate and its influence function, which gives its change per original value."""
 
     value: float
     influence: Function
 
 
 def points_of(t: T_1, in_units: Function) -> Points:
-    """T at ascending points from where it is 0 to where it is 1, and just before them."""
+    """Return ascending points in the units of the data, from where T is 0 to where it is 1, T at
+    these, and T just before them."""
     if t.masking.p == 1.0:
         below = t.counted.below / t.n
         return in_units(t.counted.values), below[1:], below[:-1]
-    if t.line.size > MOST_NODES:
+    if t.line.size > MAX_NODES:
         raise ArgumentError(
             "the data must lie closer together for the Gini coefficient and the Lorenz curve, got values "
-            f"with gaps around which T varies over more than {MOST_NODES // 16:,} times sigma; use quantile "
+            f"with gaps around which T varies over more than {MAX_NODES // 16:,} times sigma; use quantile "
             "or moment instead"
         )
-    steps, right, left = points(t, 0, t.line.size - 1, PARTS)
+    steps, right, left = points(t, 0, t.line.size - 1, POINTS_PER_NODE)
     return in_units(steps), right, left
 
 
 def gini(points: Points, mean: float, variance: np.ndarray) -> Functional:
-    """The Gini coefficient: the integral of T (1 - T) + Var T over the mean.
+    """Estimate the Gini coefficient: the integral of T (1 - T) + Var T, divided by the mean.
 
     Parameters
     ----------
-    points : tuple of ndarray
+    points : tuple of ndarray of shape (points,)
+        Made by `points_of`.
     mean : float
-        Positive.
-    variance : ndarray
-        Of T at the points: what T (1 - T) lacks on average.
+        The estimated mean of the original, positive.
+    variance : ndarray of shape (points,)
+        Var T at the points, by which T (1 - T) is too small on average.
     """
     x, right, left = points
     length = np.diff(x)
@@ -68,12 +70,24 @@ def gini(points: Points, mean: float, variance: np.ndarray) -> Functional:
 
 
 def lorenz(points: Points, mean: float, share: float, quantile: float) -> Functional:
-    """The ordinate of the Lorenz curve at a share of the records, whose quantile is given."""
+    """Estimate the ordinate of the Lorenz curve at a share of the records, from their quantile.
+
+    Parameters
+    ----------
+    points : tuple of ndarray of shape (points,)
+        Made by `points_of`.
+    mean : float
+        The estimated mean of the original, positive.
+    share : float
+        Between 0 and 1.
+    quantile : float
+        The estimated quantile of this share.
+    """
     x, right, left = points
     length = np.diff(x)
     start = right[:-1]
     end = left[1:]
-    # how much of each stretch lies before the quantile
+    # the length of each stretch before the quantile
     below = np.clip(quantile - x[:-1], 0.0, length)
     rise = np.where(length > 0.0, (end - start) / np.where(length > 0.0, length, 1.0), 0.0)
     value = (x[0] * share + float(below @ (share - start - 0.5 * below * rise))) / mean

@@ -1,7 +1,7 @@
-"""Sums over counted values of one kernel, known at nodes and read anywhere: smooth part of T_1,
-T_b, H.
+"""Sums of one kernel over counted values, made at nodes and read anywhere.
 
-The sums of Theorems 2.2 and 2.3 (docs/theory.rst, "Nodes").
+The smooth part of T_1 and all of T_b and its density are such sums: Theorems 2.2 and 2.3
+(docs/theory.rst, "Nodes").
 """
 
 from collections.abc import Callable
@@ -11,25 +11,26 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from condmask.distribution.convolution import KeptStretches, convolve, fast_length
 from condmask.kernels.nodes import POINTS, read, spread
 
-STRETCH = 1 << 14  # nodes of a transform
-KEPT = 64  # stretches
-ODD: tuple[int, ...] = tuple(3**threes * 5**fives for threes in range(9) for fives in range(7))
+MIN_STRETCH_NODES = 1 << 14  # unless the line is shorter
+MAX_KEPT_STRETCHES = 64
 
 
 class Kernel(NamedTuple):
-    """A kernel k from 0 to `total`, or its density k'.
+    """A kernel k that rises from 0 to `total`, or its density k'.
 
     Attributes
     ----------
     spacing : float
-        Of the nodes, in units of the kernel's argument.
+        Distance of the nodes, in units of the kernel's argument.
     symbol : callable
-        The Fourier transform of k' at frequencies w > 0, in 1 / units.
+        Gives the Fourier transform of k' at frequencies w > 0, in 1 / units.
     total : float
         The limit of k to the right: the transform of k' at 0.
     density : bool
+        Whether k' is summed, and not k.
     """
 
     spacing: float
@@ -37,21 +38,26 @@ class Kernel(NamedTuple):
     total: float
     density: bool = False
 
+    def sums_at(self, nodes: np.ndarray, multipliers: np.ndarray) -> np.ndarray:
+        """Return the sums at nodes, of shape (..., size), from the counts spread to them and the
+        `multipliers` of this kernel."""
+        return convolve(nodes, multipliers, None if self.density else self.total)
+
 
 class Layer:
-    """sum_j c_j k((x - v_j) / unit), k settled beyond `reach`.
+    """The sum over j of counts[j] k((x - values[j]) / unit), for a kernel k that settles.
 
-    Nodes are `spacing` units apart, on a line whose gaps are no longer than two reaches; a stretch
-    of it has one transform, made when it is first asked for.
+    Nodes are `spacing` units apart, on a line on which gaps between values are shortened to two
+    reaches. The line is cut into stretches; each has one transform, made when it is first needed.
 
     Parameters
     ----------
     values, counts : ndarray of shape (v,)
-        Distinct values, ascending, and how often each occurs.
+        Distinct values, ascending, and the number of records that have each.
     unit : float
-        What the kernel's argument is measured in.
+        The unit of the kernel's argument, in the units of the values.
     reach : float
-        In units.
+        The distance beyond which k is 0 or `total`, in units.
     kernel : Kernel
     """
 
@@ -67,12 +73,12 @@ class Layer:
         self.place = self.beyond + np.append(0.0, np.cumsum(apart))
         self.size = int(self.place[-1] + self.beyond) + 2
         # margins are no more than half of a stretch
-        self.length = min(self.size, max(STRETCH, int(4.0 * self.beyond)))
+        self.length = min(self.size, max(MIN_STRETCH_NODES, int(4.0 * self.beyond)))
         self.counts = counts
-        self.kept = dict[int, np.ndarray]()
+        self._kept = KeptStretches[np.ndarray](MAX_KEPT_STRETCHES)
 
     def at(self, x: np.ndarray) -> np.ndarray:
-        """The sum at any points."""
+        """Return the sum at any points, of shape (points,)."""
         place = self.places(x)
         out = np.zeros(x.size)
         number = (place // self.length).astype(np.int64)
@@ -84,7 +90,7 @@ class Layer:
         return out
 
     def places(self, x: np.ndarray) -> np.ndarray:
-        """Where points lie on the line of nodes; across a gap, as seen from the nearer value."""
+        """Return the places of points on the line, in nodes; in a gap, from the nearer value."""
         i = np.maximum(np.searchsorted(self.values, x) - 1, 0)
         following = np.minimum(i + 1, self.values.size - 1)
         far = self.beyond - POINTS
@@ -96,7 +102,7 @@ class Layer:
         )
 
     def points(self, place: np.ndarray) -> np.ndarray:
-        """The points at places on the line, as seen from the nearer value."""
+        """Return the points at places on the line, counted from the nearer value."""
         i = np.maximum(np.searchsorted(self.place, place, side="right") - 1, 0)
         following = np.minimum(i + 1, self.values.size - 1)
         past = place - self.place[i]
@@ -109,62 +115,42 @@ class Layer:
         )
 
     def nodes(self, k: int) -> np.ndarray:
-        """The nodes of a stretch, and `POINTS` more on either side."""
+        """Return the places of the nodes of stretch k, and of `POINTS` more on either side."""
         return np.arange(
             k * self.length - POINTS, (k + 1) * self.length + POINTS, dtype=np.float64
         )
 
     def around(self, k: int) -> slice:
-        """The values on a stretch, and those on either side that nodes may be seen from."""
+        """Return the range of the values on stretch k, and of those beside it within three
+        reaches, from which its nodes may be counted."""
         ends = k * self.length - 3.0 * self.beyond, (k + 1) * self.length + 3.0 * self.beyond
         return slice(*np.searchsorted(self.place, ends).tolist())
 
     def stretch(self, k: int) -> np.ndarray:
-        """The sum at the nodes of a stretch, and at `POINTS` more on either side."""
-        if k not in self.kept:
-            if len(self.kept) >= KEPT:
-                self.kept.clear()
-            first = k * self.length - POINTS
-            margin = ceil(self.beyond)
-            length = self.length + 2 * POINTS
-            a, b = np.searchsorted(self.place, (first - margin, first + length + margin))
-            place = self.place[a:b] - first + 2 * margin
-            spread_to = np.zeros(fast_length(length + 4 * margin))
-            spread(place, self.counts[a:b], spread_to)
-            own = summed(spread_to, kept_response(spread_to.size, self.kernel), self.kernel)
-            before = 0.0 if self.kernel.density else self.counts[:a].sum() * self.kernel.total
-            self.kept[k] = own[2 * margin : 2 * margin + length] * self.scale + before
-        return self.kept[k]
+        """Return the sum at the nodes of stretch k, and at `POINTS` more on either side."""
+        return self._kept.get(k, self._summed)
+
+    def _summed(self, k: int) -> np.ndarray:
+        """Sum over the records on stretch k and within reach of it; add those to the left."""
+        first = k * self.length - POINTS
+        margin = ceil(self.beyond)
+        length = self.length + 2 * POINTS
+        a, b = np.searchsorted(self.place, (first - margin, first + length + margin))
+        place = self.place[a:b] - first + 2 * margin
+        nodes = np.zeros(fast_length(length + 4 * margin))
+        spread(place, self.counts[a:b], nodes)
+        sums = self.kernel.sums_at(nodes, kept_multipliers(nodes.size, self.kernel))
+        before = 0.0 if self.kernel.density else self.counts[:a].sum() * self.kernel.total
+        return sums[2 * margin : 2 * margin + length] * self.scale + before
 
 
-def summed(nodes: np.ndarray, response: np.ndarray, kernel: Kernel) -> np.ndarray:
-    """The sums at nodes along the last axis, from one Fourier transform of the counts spread to
-    them."""
-    size = nodes.shape[-1]
-    waves = np.fft.rfft(nodes)
-    n = waves[..., :1].real.copy()
-    waves[..., :1] = n * kernel.total / kernel.spacing if kernel.density else 0.0
-    waves[..., 1:] *= response
-    out = np.fft.irfft(waves, size)
-    if not kernel.density:
-        out += n * kernel.total / size * np.arange(size) - out[..., :1]
-    return out
-
-
-def response(size: int, kernel: Kernel) -> np.ndarray:
-    """What a transform of so many nodes is multiplied by, at frequencies above 0."""
+def multipliers(size: int, kernel: Kernel) -> np.ndarray:
+    """Return the multipliers of a transform of length `size`, of shape (..., size // 2 + 1)."""
     w = 2.0 * pi / (size * kernel.spacing) * np.arange(1, size // 2 + 1)
     slope = 1.0 if kernel.density else 1j * w
-    return np.asarray(kernel.symbol(w) / (slope * kernel.spacing))
+    above_0 = np.asarray(kernel.symbol(w) / (slope * kernel.spacing))
+    at_0 = kernel.total / kernel.spacing if kernel.density else 0.0
+    return np.concatenate((np.full((*above_0.shape[:-1], 1), at_0), above_0), axis=-1)
 
 
-kept_response = lru_cache(response)
-
-
-@lru_cache(64)
-def fast_length(least: int) -> int:
-    """The next length whose Fourier transform is fast: 2, 3 and 5 are its prime factors.
-
-    SciPy's takes .1 s to import, which every command would wait for.
-    """
-    return min(odd << (-(-least // odd) - 1).bit_length() for odd in ODD)
+kept_multipliers = lru_cache(multipliers)

@@ -1,18 +1,18 @@
-"""Between which points quantiles lie, by the test of T that `cdf_interval` inverts.
+"""Intervals for quantiles: they hold the points that the test of `cdf_interval` does not exclude.
 
 A point x is excluded where the monotone rearrangement T* differs from q by more than a radius, z
 standard errors of T if x is the quantile. The interval reaches from the last point that is
 excluded for T* < q to the first that is excluded for T* > q, so that at an atom, where T* jumps
 across q, the atom itself stays.
 
-T is looked at only where it can come that near: bounds from counts of records leave stretches of
-the line, and its values there shorter ones. Where quantiles are those of the rearrangement, which
-varies less than T, the test has its variance. Over short distances the error of T is a Brownian
-motion: its increment over a stretch with a share m of the masked values, over which the
-distribution function rises by g, has variance rho/n with rho = m/p^2 + k g; k is 1 for the
-population and 0 for the file, less 1 where donors are a permutation. Along a straight line of that
-slope T* is T averaged over a stretch of rho/(n g^2) such lengths, so its variance depends on that
-of T, S/n, and on
+T is evaluated only where it can come that near to q: bounds from counts of records leave some
+blocks of the line, and its values at the nodes of these leave shorter stretches. Where quantiles
+are those of the rearrangement, which varies less than T, the test has its variance. Over short
+distances the error of T is a Brownian motion: its increment over a stretch with a share m of the
+masked values, over which the distribution function rises by g, has variance rho/n with rho = m/p^2
++ k g; k is 1 for the population and 0 for the file, less 1 where donors are a permutation. Along a
+straight line of that slope T* is T averaged over a stretch of rho/(n g^2) such lengths, so its
+variance depends on that of T, S/n, and on
 
     tau = (rho / g)^2 / (n S)
 
@@ -23,6 +23,7 @@ gives Var T* / Var T = .957 .877 .737 .586 at tau = .1 .3 1 3, and (1 + 2 tau / 
 
 from collections.abc import Iterator, Sequence
 from math import ceil
+from typing import NamedTuple
 
 import numpy as np
 
@@ -32,31 +33,59 @@ from condmask.distribution.t_1 import T_1
 from condmask.kernels.interval_ends import interval_ends
 from condmask.kernels.rearrange import rearranged
 
-# a stretch of no more, gaps apart, is looked at step by step; else at so many points
-STEPS = 1 << 13
-# steps between nodes: so is any with steps of sigma/64 and more, where variances are exact
-COARSE = 4.0
-# else, of each sixteenth of sigma; one where straight lines miss T by few of these of its errors:
-PARTS = 2
-SLIGHT = 0.03
-APART = 8  # cells: stretches no farther apart are one
-ALIKE = 1e-9  # of sigma: places of T* no farther apart are one
-FARTHER = 4.0  # neighbouring numbers, nor any that so many part, where those are wider
-GAIN = 2.0 / 3.0
-# T* averages over some 1/(n p^2) of the probability, which must leave room for the curve to bend
-ROOM = 10.0
+# T is evaluated at every step of a grid on stretches of at most so many steps, and on any stretch
+# where at most so many steps lie between nodes: steps are sigma/64 and more, variances exact
+MAX_STEPS = 1 << 13
+MAX_STEPS_PER_NODE = 4.0
+# else at so many points between nodes, sigma/16 apart, or at nodes alone if the straight line from
+# one to the next misses T by less than this share of its standard error
+POINTS_PER_NODE = 2
+MAX_SAG_IN_ERRORS = 0.03
+MAX_GAP_CELLS = 8  # stretches no farther apart are searched as one
+# places of T* no farther apart than either are one: in sigma, and in distances of neighbouring
+# floating-point numbers
+SAME_PLACE = 1e-9
+SAME_PLACE_ULPS = 4.0
+GAIN = 2.0 / 3.0  # in (1 + GAIN tau)^(-1/2), from simulation
+# T* averages over some 1/(n p^2) of the probability; the curve must not bend within so many of
+# these, which bounds tau
+MIN_AVERAGES = 10.0
+
+
+class Tests(NamedTuple):
+    """Tests of points as quantiles, one for each level, target and probability.
+
+    Attributes
+    ----------
+    q : ndarray of shape (tests,)
+        The probability.
+    estimate : ndarray of shape (tests,)
+        The estimated quantile, in the units of T.
+    share : ndarray of shape (tests,)
+        c / (1 - c) at the level: the squared radius over n Var T.
+    about_population : ndarray of shape (tests,)
+        1 where the target is the population, 0 where it is the file.
+    binomial : ndarray of shape (tests,)
+        q (1 - q) about the population, else 0, which is added to n Var T.
+    """
+
+    q: np.ndarray
+    estimate: np.ndarray
+    share: np.ndarray
+    about_population: np.ndarray
+    binomial: np.ndarray
 
 
 def quantile_interval(
     t: T_1, sums: CdfSums, q: np.ndarray, value: np.ndarray, c: np.ndarray, targets: Sequence[str]
 ) -> np.ndarray:
-    """The ends of intervals for quantiles, at each level for each target.
+    """Return the ends of intervals for quantiles, at each level and for each target.
 
     Parameters
     ----------
     t : T_1
     sums : CdfSums
-        Of which the variances of T are made.
+        For the variances of T.
     q : ndarray of shape (probabilities,)
         Ascending.
     value : ndarray of shape (probabilities,)
@@ -68,7 +97,8 @@ def quantile_interval(
     Returns
     -------
     ndarray of shape (2, levels, targets, probabilities)
-        They hold the estimates, and are infinite where a level leaves no bound.
+        Low and high ends, in the units of `t`, about the estimates; infinite where a level leaves
+        no bound.
     """
     whole = np.array([[target == "population"] for target in targets])
     c = c[:, None, None]
@@ -78,10 +108,10 @@ def quantile_interval(
     if t.masking.p == 1.0:
         ends[:] = np.where(whole, _of_known(t, q, np.sqrt(share * q * (1.0 - q))), value)
     else:
-        for own, first, last in stretches(t, sums, q, known.max()):
-            asked = q[own], value[own], share, whole, whole * q[own] * (1.0 - q[own])
-            alike = [(part + np.zeros(ends[0, ..., own].shape)).ravel() for part in asked]
-            ends[..., own] = _ends(t, sums, first, last, *alike).reshape(ends[..., own].shape)
+        for part, first, last in stretches(t, sums, q, known.max()):
+            tests = _tests(q[part], value[part], share, whole)
+            ends_of_part = _ends(t, sums, first, last, tests)
+            ends[..., part] = ends_of_part.reshape(ends[..., part].shape)
     if t.masking.delta > 0.0:
         ends = np.rint(ends)
     low = np.minimum(ends[0], value)
@@ -91,8 +121,15 @@ def quantile_interval(
     return np.array([low, high])
 
 
+def _tests(q: np.ndarray, value: np.ndarray, share: np.ndarray, whole: np.ndarray) -> Tests:
+    """Return a test for each level, target and probability, in this order."""
+    columns = q, value, share, whole, whole * q * (1.0 - q)
+    shape = np.broadcast_shapes(*(column.shape for column in columns))
+    return Tests(*((column + np.zeros(shape)).ravel() for column in columns))
+
+
 def _of_known(t: T_1, q: np.ndarray, radius: np.ndarray) -> np.ndarray:
-    """The ends where T is the distribution function of the file: two of its values."""
+    """Return the ends where T is the distribution function of the file: values of the file."""
     up_to = t.counted.below[1:] / t.n
     values = t.counted.values
     low = np.searchsorted(up_to, q - radius)
@@ -100,34 +137,30 @@ def _of_known(t: T_1, q: np.ndarray, radius: np.ndarray) -> np.ndarray:
     return np.asarray(values[np.minimum([low, high], values.size - 1)])
 
 
-def _ends(
-    t: T_1, sums: CdfSums, first: int, last: int, q: np.ndarray, *asked: np.ndarray
-) -> np.ndarray:
-    """The ends for probabilities between two nodes.
-
-    Of each is `asked` its estimate, the share of its level, whether its target is the population,
-    and what is then added to the variance of T.
-    """
+def _ends(t: T_1, sums: CdfSums, first: int, last: int, tests: Tests) -> np.ndarray:
+    """Return the ends of each test, of shape (2, tests), from T between two nodes."""
     places, values = _t_star(t, first, last)
     variance = sums.variance(_read(places, t)).file
+    q, estimate, share, _, binomial = tests
     ends = np.empty((2, q.size))
-    value, share, _, binomial = asked
     interval_ends(places, values, variance, q, share, binomial, *ends)
     if quantiles.crossing_of(t.masking.p, t.n) == "rearranged":
-        around = np.array([np.minimum(ends[0], value), np.maximum(ends[1], value)])
-        kept = _kept_variance(t, sums, around, *asked)
+        around = np.array([np.minimum(ends[0], estimate), np.maximum(ends[1], estimate)])
+        kept = _kept_variance(t, sums, around, tests)
         interval_ends(places, values, variance, q, share * kept, binomial, *ends)
     return ends
 
 
 def stretches(t: T_1, sums: CdfSums, q: np.ndarray, c: float) -> Iterator[tuple[slice, int, int]]:
-    """Which of the probabilities a stretch of T is for, and between which nodes it lies."""
-    edges, least, most = quantiles.stretches(t)
-    varies = (most - least) / (2.0 * t.most - 1.0) * t.most * (t.most - 1.0) + 0.25 * (
-        1 + sums.shared_donors
-    )
+    """Yield stretches of T that hold the ends for ascending probabilities at the level of c.
+
+    Yields the range of the probabilities, and the first and the last node of their stretch.
+    """
+    edges, least, most = quantiles.blocks_of_line(t)
+    share = (most - least) / (2.0 * t.max_weight - 1.0)
+    varies = share * t.max_weight * (t.max_weight - 1.0) + 0.25 * (1 + sums.shared_donors)
     radius = np.sqrt(c / (1.0 - c) * varies)
-    for own, first, last in _windows(least - radius, most + radius, q):
+    for coarse, first, last in _windows(least - radius, most + radius, q):
         begin = int(edges[first])
         end = int(edges[last + 1])
         x, nodes, _ = quantiles.points(t, begin, end, 0)
@@ -137,59 +170,60 @@ def stretches(t: T_1, sums: CdfSums, q: np.ndarray, c: float) -> Iterator[tuple[
         low = np.minimum(nodes[:-1], nodes[1:] - rise)
         high = np.maximum(nodes[:-1] + rise, nodes[1:])
         widest = radius[first : last + 1].max()
-        for part, start, stop in _windows(low - widest, high + widest, q[own]):
-            which = slice(own.start + part.start, own.start + part.stop)
+        for part, start, stop in _windows(low - widest, high + widest, q[coarse]):
+            which = slice(coarse.start + part.start, coarse.start + part.stop)
             yield which, begin + start, begin + stop + 1
 
 
 def _windows(low: np.ndarray, high: np.ndarray, q: np.ndarray) -> Iterator[tuple[slice, int, int]]:
-    """From which cell to which a function between these bounds may have values q; near ones are
-    together."""
+    """Yield ranges of ascending values q, with the first and last cell in which a function between
+    these bounds may have them; ranges with cells that are near each other are joined."""
     if q.size == 0:
         return
     first = np.minimum(np.searchsorted(np.maximum.accumulate(high), q), high.size - 1)
     last = np.searchsorted(np.minimum.accumulate(low[::-1])[::-1], q, "right") - 1
     last = np.maximum(np.maximum.accumulate(last), first)
-    cuts = np.flatnonzero(first[1:] > last[:-1] + APART) + 1
+    cuts = np.flatnonzero(first[1:] > last[:-1] + MAX_GAP_CELLS) + 1
     for start, stop in zip([0, *cuts.tolist()], [*cuts.tolist(), q.size], strict=True):
         yield slice(start, stop), int(first[start]), int(last[stop - 1])
 
 
 def _t_star(t: T_1, first: int, last: int) -> tuple[np.ndarray, np.ndarray]:
-    """T* of a stretch between nodes: at all steps if it is short or they are coarse, else at many
-    points."""
-    parts = 1 if 0.25 * t.bend * t.masking.p * np.sqrt(t.n) < SLIGHT else PARTS
-    if t.whole and (t.line.node <= COARSE or (last - first) * t.line.node <= STEPS):
+    """Return places and values of T* between two nodes: at all steps of a grid if the stretch is
+    short or steps are coarse, else at some points between nodes."""
+    sag = 0.25 * t.bend * t.masking.p * np.sqrt(t.n)
+    parts = 1 if sag < MAX_SAG_IN_ERRORS else POINTS_PER_NODE
+    short = (last - first) * t.line.node <= MAX_STEPS
+    if t.whole and (t.line.node <= MAX_STEPS_PER_NODE or short):
         parts = ceil(t.line.node)
         last = min(last + 1, t.line.size - 1)
     elif not t.whole:
-        parts = max(STEPS // (last - first), parts)
+        parts = max(MAX_STEPS // (last - first), parts)
     found: tuple[np.ndarray, np.ndarray] = rearranged(*quantiles.points(t, first, last, parts))
     return found
 
 
 def _read(places: np.ndarray, t: T_1) -> np.ndarray:
-    """Where the variance at places of T* is read: at the foot of a jump just before it."""
-    near = np.maximum(ALIKE * t.counted.unit, FARTHER * np.spacing(np.abs(places)))
+    """Return the points at which the variance is taken for places of T*: at the foot of a jump a
+    point just before it."""
+    near = np.maximum(SAME_PLACE * t.counted.unit, SAME_PLACE_ULPS * np.spacing(np.abs(places)))
     foot = np.diff(places, append=np.inf) < near
     if t.masking.delta > 0.0:
         return np.asarray(np.floor(places + near) - foot)
     return np.asarray(np.where(foot, places - near, places + near))
 
 
-def _kept_variance(t: T_1, sums: CdfSums, ends: np.ndarray, *asked: np.ndarray) -> np.ndarray:
-    """Var T* / Var T about quantiles with these ends, of which is asked as of `_ends`."""
-    value, share, whole, binomial = asked
-    variance = sums.variance(ends.ravel()).file.reshape(2, -1) + binomial
+def _kept_variance(t: T_1, sums: CdfSums, ends: np.ndarray, tests: Tests) -> np.ndarray:
+    """Return Var T* / Var T about the quantile of each test, from first ends of shape (2, tests)."""
+    variance = sums.variance(ends.ravel()).file.reshape(2, -1) + tests.binomial
     values = t.counted.values
     held = t.counted.below / t.n
-    middle, up_to = (held[np.searchsorted(values, x, "right")] for x in (value, ends[1]))
+    middle, up_to = (held[np.searchsorted(values, x, "right")] for x in (tests.estimate, ends[1]))
     below = held[np.searchsorted(values, ends[0])]
-    rise = np.sqrt(share * variance)
+    rise = np.sqrt(tests.share * variance)
     records = np.array([middle - below, up_to - middle])
-    return kept_variance(
-        t.n, t.masking.p, records, rise, variance, whole - (not sums.shared_donors)
-    )
+    k = tests.about_population - (not sums.shared_donors)
+    return kept_variance(t.n, t.masking.p, records, rise, variance, k)
 
 
 def kept_variance(
@@ -200,16 +234,34 @@ def kept_variance(
     variance: np.ndarray,
     k: np.ndarray | int,
 ) -> np.ndarray:
-    """Var T* / Var T where the distribution function rises by `rise` over these shares of the
-    masked values, to either side, n Var T is `variance`, and k is that of docs/inference.rst, "How
-    far T* varies".
+    """Return Var T* / Var T by the formula of this module.
 
     The steeper side counts: where the curve bends, T* is no average along a straight line, and an
     average over the flat side would be biased at the foot of the steep one.
+
+    Parameters
+    ----------
+    n : int
+        The number of records.
+    p : float
+    records : ndarray of shape (2, ...)
+        The share of the masked values on a stretch to the left and to the right of a quantile.
+    rise : ndarray of shape (2, ...)
+        The rise of the distribution function over these stretches.
+    variance : ndarray of shape (2, ...)
+        n Var T at their outer ends.
+    k : ndarray or int
+        As in docs/inference.rst, "How far T* varies".
+
+    Returns
+    -------
+    ndarray of the shape of `records` without its first axis
     """
     known = rise > 0.0
     steepness = records / p**2 / np.where(known, rise, 1.0) + k
     tau = np.where(
         known, np.maximum(steepness, 0.0) ** 2 / (n * np.where(known, variance, 1.0)), np.inf
     )
-    return np.asarray(1.0 / np.sqrt(1.0 + GAIN * np.minimum(tau.min(axis=0), n * p**2 / ROOM)))
+    return np.asarray(
+        1.0 / np.sqrt(1.0 + GAIN * np.minimum(tau.min(axis=0), n * p**2 / MIN_AVERAGES))
+    )

@@ -1,16 +1,11 @@
-"""Quantiles of T, which is not monotone: where it first reaches a probability, or its
-rearrangement T* does.
+"""Quantiles of T, which is not monotone: the first point at which T, or its monotone rearrangement
+T*, reaches a probability.
 
-T is known at nodes. From one to the next its steps rise by the records between, and the rest bends
-by no more than a bound, so that cells which cannot hold what is searched are passed, and others
-cut until no record lies in them and they are straight. Of a long line only those stretches are
-looked at where T can be near a probability: a stretch of c records, and those within reach, moves
-T by c times the extremes of K at most.
-
-Everywhere t is T_1 or T_b. Both have `n` and `counted`; their `line` of nodes, and at these the
-`smooth` part of n T, which is read `shift` to the right of a point; how `most` of K, its `jump` at
-0 and the `bend` of the rest bound it; `whole`, where points are whole steps; and `sums` and
-`decay` under Laplace noise.
+T is known at nodes. From one node to the next it steps up by the records between them, and its
+smooth part bends by no more than a bound. So cells that cannot hold a crossing are passed, and the
+others are cut until no record lies in them and they are straight. On a long line only those blocks
+are searched in which T can be near a probability: c records, in a block or within reach of it,
+move T by c/n times the extremes of K at most.
 
 Quantiles of Theorems 2.2 and 2.3 (docs/theory.rst, "Crossings").
 """
@@ -18,78 +13,95 @@ Quantiles of Theorems 2.2 and 2.3 (docs/theory.rst, "Crossings").
 from collections.abc import Iterator
 from itertools import pairwise
 from math import log
-from typing import Any
 
 import numpy as np
 
+from condmask.distribution.curve import Curve
 from condmask.kernels import crossings, rearrange
 from condmask.kernels.nodes import POINTS
 
-BLOCK = 1 << 10  # nodes of the line that are looked at together
-STRAIGHT = 1e-15  # of T, by which the curve may leave its chord
-NEARLY = 5e-9
-IN_K = 5e-11  # as much for T*, in 1 and in the most of K
+BLOCK_NODES = 1 << 10  # nodes that have common bounds of T
+MAX_SAG = 1e-15  # distance of T from its chord that counts as none
+MAX_SAG_OF_T_STAR = 5e-9  # as much for T*
+MAX_SAG_OF_WEIGHTS = 5e-11  # and in units of the bound of K
 
-FEW = 100
-MANY = 2_000  # records: where rearranging pays
-P_OF_FEW = 0.77
-P_OF_MANY = 0.5  # below these p
+# rearranging pays below a p that falls from the first to the second as n grows
+SMALL_SAMPLE = 100
+LARGE_SAMPLE = 2_000
+MAX_P_OF_SMALL_SAMPLE = 0.77
+MAX_P_OF_LARGE_SAMPLE = 0.5
 
-Points = tuple[np.ndarray, np.ndarray, np.ndarray]  # x, T there, and just before
+Points = tuple[np.ndarray, np.ndarray, np.ndarray]  # ascending x, T at x, and T just before x
 
 
 def crossing_of(p: float, n: int) -> str:
-    """ "rearranged" or "first", whichever has the smaller error for T of so many records.
+    """Return "rearranged" or "first", whichever quantile has the smaller error with n records.
 
-    Rearranging takes out the ups and downs of T, of which the first crossing makes a bias. They
-    grow as p and n fall, so it pays below a p that falls with log n (docs/inference.rst,
+    The first crossing is biased by the ups and downs of T, which rearranging takes out. They grow
+    as p and n fall, so it pays below a p that falls with log n (docs/inference.rst,
     "Rearranging").
     """
-    share = min(max(log(MANY / n) / log(MANY / FEW), 0.0), 1.0)
-    return "rearranged" if 0.0 < p < P_OF_MANY + share * (P_OF_FEW - P_OF_MANY) else "first"
+    share = min(max(log(LARGE_SAMPLE / n) / log(LARGE_SAMPLE / SMALL_SAMPLE), 0.0), 1.0)
+    max_p = MAX_P_OF_LARGE_SAMPLE + share * (MAX_P_OF_SMALL_SAMPLE - MAX_P_OF_LARGE_SAMPLE)
+    return "rearranged" if 0.0 < p < max_p else "first"
 
 
-def stretches(t: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Where stretches of the line begin and the last one ends, and the least and the most of T in
-    each."""
+def blocks_of_line(t: Curve) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Cut the line into blocks and bound T in each.
+
+    Returns
+    -------
+    edges : ndarray of shape (blocks + 1,)
+        Nodes at which blocks begin, and the last one ends.
+    low, high : ndarray of shape (blocks,)
+        Bounds of T in each block.
+    """
     last = t.line.size - 1.0
-    edges = np.append(np.arange(0.0, last, BLOCK), last)
+    edges = np.append(np.arange(0.0, last, BLOCK_NODES), last)
     ends = np.stack((edges[:-1] - t.line.beyond, edges[1:] + t.line.beyond))
     before, up_to = t.counted.below[np.searchsorted(t.line.place, ends)]
     near = up_to - before
-    return edges, (before + near * (1.0 - t.most)) / t.n, (before + near * t.most) / t.n
+    return (
+        edges,
+        (before + near * (1.0 - t.max_weight)) / t.n,
+        (before + near * t.max_weight) / t.n,
+    )
 
 
-def runs(t: Any, q: np.ndarray) -> Iterator[tuple[int, int, float]]:
-    """Parts of the line, and the most of T where it reaches none of the ascending probabilities,
-    else inf."""
-    edges, least, most = stretches(t)
+def runs(t: Curve, q: np.ndarray) -> Iterator[tuple[int, int, float]]:
+    """Split the line into runs of blocks, by whether T can reach any of the ascending q there.
+
+    Yields the first and the last node of each run, and inf; or, where T reaches no q, its upper
+    bound in the first block of the run.
+    """
+    edges, least, most = blocks_of_line(t)
     holds = np.searchsorted(q, least) < np.searchsorted(q, most, side="right")
-    holds[0] = True  # where T reaches what is not above 0
+    holds[0] = True  # T reaches a q up to 0 at its first node
     cuts = [0, *(np.flatnonzero(np.diff(holds)) + 1).tolist(), holds.size]
     for start, stop in pairwise(cuts):
         yield int(edges[start]), int(edges[stop]), np.inf if holds[start] else float(most[start])
 
 
-def by_stretch(t: Any, first: int, last: int) -> Iterator[tuple[crossings.Steps, int, int]]:
-    """T on the stretches of a part of the line, and between which of their nodes that lies."""
+def by_stretch(t: Curve, first: int, last: int) -> Iterator[tuple[crossings.Steps, int, int]]:
+    """Yield T on each stretch of the line between two nodes, and the first and last of these
+    nodes as numbered within the stretch."""
     line = t.line
     counted = t.counted
     length = t.line.length
     for k in range(first // length, (last - 1) // length + 1):
-        own = line.around(k)
+        around = line.around(k)
         begin = k * length - POINTS
         steps = crossings.Steps(
-            counted.values[own],
-            line.place[own] - begin,
-            counted.below[own.start : own.stop + 1],
+            counted.values[around],
+            line.place[around] - begin,
+            counted.below[around.start : around.stop + 1],
             t.smooth(k),
             line.node,
             t.shift,
             t.jump,
             t.bend,
             line.beyond,
-            t.sums[:, own],
+            t.sums[:, around],
             t.decay,
             t.whole,
             np.empty(POINTS),
@@ -97,10 +109,13 @@ def by_stretch(t: Any, first: int, last: int) -> Iterator[tuple[crossings.Steps,
         yield steps, max(first, k * length) - begin, min(last, (k + 1) * length) - begin
 
 
-def reached(t: Any, q: np.ndarray, *, rearranged: bool) -> np.ndarray:
-    """The least points at which T, or its monotone rearrangement, is at least q."""
+def reached(t: Curve, q: np.ndarray, *, rearranged: bool) -> np.ndarray:
+    """Return the least points at which T, or its monotone rearrangement, is at least q.
+
+    Points are in the units of the values, of the shape of q: (probabilities,).
+    """
     order = np.argsort(q)
-    straight = t.n * (NEARLY if rearranged else STRAIGHT)
+    straight = t.n * (MAX_SAG_OF_T_STAR if rearranged else MAX_SAG)
     targets = q[order] * t.n
     found = np.full((2, q.size), np.nan)
     for first, last, most in runs(t, q[order]):
@@ -117,32 +132,36 @@ def reached(t: Any, q: np.ndarray, *, rearranged: bool) -> np.ndarray:
     return places
 
 
-def points(t: Any, first: int, last: int, parts: int) -> Points:
-    """The values between two nodes of the line, and so many points a node; T there, and just
-    before."""
-    found = []
+def points(t: Curve, first: int, last: int, parts: int) -> Points:
+    """Return the values between two nodes of the line and `parts` points a node, and T there."""
+    pieces = []
     for steps, start, stop in by_stretch(t, first, last):
         most = (stop - start) * max(parts, 1) + 1 + steps.values.size
-        own = np.empty((3, most))
-        found.append(own[:, : crossings.points(steps, start, stop, parts, *own)])
-    x, right, left = np.concatenate(found, axis=1)
+        room = np.empty((3, most))
+        count = crossings.points(steps, start, stop, parts, *room)
+        pieces.append(room[:, :count])
+    x, right, left = np.concatenate(pieces, axis=1)
     return x, right / t.n, left / t.n
 
 
-def monotone(t: Any, x: np.ndarray) -> np.ndarray:
-    """The monotone rearrangement of T at points, within [0, 1]."""
-    edges, least, most = stretches(t)
+def monotone(t: Curve, x: np.ndarray) -> np.ndarray:
+    """Return the monotone rearrangement of T at points, within [0, 1]."""
+    edges, least, most = blocks_of_line(t)
     place = np.clip(t.line.places(x), 0.0, edges[-1])
     block = np.clip(np.searchsorted(edges, place, side="right") - 1, 0, least.size - 1)
     low = least[block.min() :].min()
     high = most[: block.max() + 1].max()
     wanted = (most >= low) & (least <= high)
     wanted[[0, -1]] = True
-    share = (most - least) / (2.0 * t.most - 1.0)  # of the records, that a stretch feels
-    parts = np.sqrt(0.125 * t.bend * share / max(NEARLY, IN_K * t.most))
-    parts = np.clip(parts, 1.0, t.line.node if t.whole else np.inf)  # steps are all there is
+    # the share of the records that lie in a block or within reach of it
+    share = (most - least) / (2.0 * t.max_weight - 1.0)
+    sag = max(MAX_SAG_OF_T_STAR, MAX_SAG_OF_WEIGHTS * t.max_weight)
+    parts = np.sqrt(0.125 * t.bend * share / sag)
+    # on a grid no more points than steps
+    parts = np.clip(parts, 1.0, t.line.node if t.whole else np.inf)
     looked_at = np.array([edges[:-1], edges[1:], np.ceil(parts)], dtype=np.int64)[:, wanted]
     known = np.concatenate([points(t, *each) for each in looked_at.T.tolist()], axis=1)
     places, values = rearrange.rearranged(*known)
-    at = x + 0.5 * t.whole  # a step of a grid is the stretch to the next
+    # on a grid T is constant from a step to the next: its middle stands for it
+    at = x + 0.5 * t.whole
     return np.asarray(np.clip(np.interp(at, places, values, 0.0, 1.0), 0.0, 1.0))

@@ -14,31 +14,36 @@ from condmask.distribution.symbol import Masking
 from condmask.errors import ArgumentError
 from condmask.kernels import series
 
-LEAST = 0.45  # p
-TOL = 1e-10  # of T
+MIN_P = 0.45
+TOLERANCE = 1e-10  # error of T
 
 
-def by_terms(counted: Counted, masking: Masking, x: np.ndarray, workers: int = 1) -> np.ndarray:
-    """T at points in the units of the values."""
+def cdf_by_series(
+    counted: Counted, masking: Masking, x: np.ndarray, workers: int = 1
+) -> np.ndarray:
+    """Return T at points in the units of the values, of shape (points,).
+
+    Raises ArgumentError where the series does not serve: Laplace noise, p < MIN_P, coarse grids.
+    """
     p = masking.p
     beta = masking.beta
     delta = masking.delta
     unit = counted.unit
     reach = np.nan
-    if masking.noise == "normal" and LEAST <= p < 1.0:
-        c, rate, reach = series.truncated(p, beta, delta, TOL)
+    if masking.noise == "normal" and MIN_P <= p < 1.0:
+        c, rate, reach = series.truncated(p, beta, delta, TOLERANCE)
     if np.isnan(reach):
         raise ArgumentError(
             f"method must be 'auto' for {masking.noise} noise, p={p} and a step of {delta:g} sigma, got "
-            f"'series', which needs normal noise, {LEAST} <= p < 1 and a fine step"
+            f"'series', which needs normal noise, {MIN_P} <= p < 1 and a fine step"
         )
     at = x + 0.5 if delta > 0.0 and beta == 0.0 else x
     z = counted.records()
 
-    def added(rows: tuple[int, int]) -> np.ndarray:
-        """What some records add."""
+    def sum_over(rows: tuple[int, int]) -> np.ndarray:
+        """Return the sum of K over a block of records, at each point."""
         part = np.zeros(x.size)
         series.add_weights(at, z, unit, c, rate, reach, 0, x.size, *rows, part)
         return part
 
-    return np.asarray(sum(ordered_map(added, blocks(counted.n), workers)) / counted.n)
+    return np.asarray(sum(ordered_map(sum_over, blocks(counted.n), workers)) / counted.n)

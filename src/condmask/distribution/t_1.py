@@ -1,9 +1,9 @@
 """Theorem 2.2: T_1, unbiased for the distribution function of the original.
 
-Its steps are counted exactly; the smooth rest is a `Layer`, read half a step to the right of a
+Its steps are counted exactly. The smooth rest is a `Layer`, read half a step to the right of a
 grid point, where it is exact. On grids too coarse for that it is summed at whole steps; under
 Laplace noise it is a sum of exponentials, by recursion. Errors are below 1e-12 / p for p >= .05,
-4e-11 / p at 1e-4.
+and below 4e-11 / p at p = 1e-4.
 """
 
 from collections.abc import Callable
@@ -25,18 +25,19 @@ from condmask.distribution.symbol import (
 )
 from condmask.kernels.exponentials import weighted_sums
 
-SPACING = 1.0 / 16.0  # of nodes, in sigma
-SETTLED = 1e-15  # in 1/p
+SPACING = 1.0 / 16.0  # distance of nodes, in sigma
+SETTLED = 1e-15  # distance of K from 0 or 1 that counts as none, in 1/p
 
 
 class T_1:  # noqa: N801
-    """T_1 of counted values; on a grid all points are whole steps.
+    """T_1 of counted values, a `Curve`. On a grid all points are whole steps.
 
     Parameters
     ----------
     counted : Counted
+        The masked values.
     masking : Masking
-        0 < p <= 1; without a bandwidth.
+        With 0 < p <= 1, and without a bandwidth.
     """
 
     def __init__(self, counted: Counted, masking: Masking) -> None:
@@ -45,14 +46,14 @@ class T_1:  # noqa: N801
         self.n = counted.n
         p = masking.p
         coarse = is_coarse(masking)
-        self.most = 1.0 / p + 1.0  # of K; the least is 1 less that
+        self.max_weight = 1.0 / p + 1.0
         self.by_recursion = masking.noise == "laplace" and not coarse
-        # of the smooth part; where there is none, or another way to it, its line of nodes alone
+        # where the smooth part is 0 or summed otherwise, the layer only holds the line of nodes
         unit, spacing = (1.0, 1.0) if coarse else (counted.unit, SPACING)
         far = reach(masking, SETTLED / p) / (masking.delta if coarse else 1.0)
         kernel = Kernel(spacing, smooth_of(masking), 1.0 - 1.0 / p)
         self.line = Layer(counted.values, counted.counts, unit, far, kernel)
-        self.bend = bend(masking) * SPACING**2  # the most of the second derivative, per node
+        self.bend = bend(masking) * SPACING**2
         self.whole = masking.delta > 0.0
         self.jump = 1.0 / p
         self.sums = np.empty((2, 0))
@@ -68,12 +69,12 @@ class T_1:  # noqa: N801
             )
 
     def at(self, x: np.ndarray) -> np.ndarray:
-        """T_1 at points."""
+        """Return T_1 at points, of shape (points,)."""
         steps = self.counted.below[np.searchsorted(self.counted.values, x, side="right")]
         return np.asarray((steps * self.jump + self._smooth(x)) / self.n)
 
     def smooth(self, k: int) -> np.ndarray:
-        """n T_1 without its steps at the nodes of a stretch."""
+        """Return n T_1 without its steps, at the nodes of stretch k of the line."""
         if self.by_recursion:
             return self._smooth(self.line.points(self.line.nodes(k)) - self.shift)
         return self.line.stretch(k)
@@ -92,10 +93,19 @@ class T_1:  # noqa: N801
 def laplace_sum(
     values: np.ndarray, below: np.ndarray, sums: np.ndarray, decay: float, x: np.ndarray
 ) -> np.ndarray:
-    """At points the sum of Laplace distribution functions about ascending values.
+    """Return, at points x, the weighted sum of Laplace distribution functions centred at values.
 
-    `below` is how much weight lies before each value, and in all; `sums` are those of
-    `weighted_sums`.
+    Parameters
+    ----------
+    values : ndarray of shape (v,)
+        Ascending.
+    below : ndarray of shape (v + 1,)
+        The weight before each value, and the total.
+    sums : ndarray of shape (2, v)
+        Made by `weighted_sums`.
+    decay : float
+        The scale of the Laplace distributions.
+    x : ndarray of shape (points,)
     """
     i = np.searchsorted(values, x, side="right")
     before = np.maximum(i - 1, 0)
@@ -107,7 +117,11 @@ def laplace_sum(
 
 @lru_cache(64)
 def smooth_of(masking: Masking) -> Callable[[np.ndarray], Any]:
-    """The transform of the smooth part of K', between whole steps of a coarse grid or anywhere."""
+    """Return the transform of the smooth part of K', as a function of the frequency.
+
+    On a coarse grid the sums are needed at whole steps alone, and frequencies are per step; else
+    they are per sigma.
+    """
     p = masking.p
     delta = masking.delta
     if not is_coarse(masking):

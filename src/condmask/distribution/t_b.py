@@ -1,9 +1,9 @@
-"""Theorem 2.3: T_b, which estimates the distribution function smoothed by a normal law, and its
-density.
+"""Theorem 2.3: T_b estimates the distribution function smoothed by a normal law, and its density.
 
-K is smooth then, and T_b is one `Layer` in units of the bandwidth. p = 1 smooths the values
-themselves; p = 0 takes Laplace noise from all of them: ``H - a^2 h'``, a its scale, H and h of the
-smoothed values. Errors are below 1e-12 / p for p >= .05, of a density in units of 1 / bandwidth.
+K is smooth then, and T_b is one `Layer` in units of the bandwidth. With p = 1 the values themselves
+are smoothed. With p = 0, where Laplace noise of scale a was added to all values, T_b is
+``H - a^2 h'``, H and h being the distribution function and density of the smoothed values. Errors
+are below 1e-12 / p for p >= .05; those of the density in units of 1 / bandwidth.
 """
 
 from collections.abc import Callable
@@ -18,17 +18,18 @@ from condmask.distribution.layer import Kernel, Layer
 from condmask.distribution.symbol import SATURATION, Masking, reach, smoothed_symbol
 from condmask.distribution.t_1 import SETTLED
 
-NARROW = 1.0 / 12.0  # spacing of nodes, in bandwidths
+SPACING_PER_BANDWIDTH = 1.0 / 12.0  # distance of nodes
 
 
 class T_b:  # noqa: N801
-    """T_b of counted values, at any points in their units.
+    """T_b of counted values, a `Curve`, at any points in their units.
 
     Parameters
     ----------
     counted : Counted
+        The masked values.
     masking : Masking
-        0 <= p <= 1, with a bandwidth; p = 0 of Laplace noise alone.
+        With a bandwidth and 0 <= p <= 1; p = 0 under Laplace noise alone.
     """
 
     def __init__(self, counted: Counted, masking: Masking) -> None:
@@ -40,22 +41,23 @@ class T_b:  # noqa: N801
         self.shift = 0.0
         self.decay = 1.0
         self.sums = np.empty((2, 0))
-        # of K; the least is 1 less
-        self.most = 1.0 + (1.0 / masking.p if masking.p > 0.0 else masking.beta**-2)
-        self.spacing = NARROW if masking.p > 0.0 else 0.5 * NARROW  # h' varies more
-        self.bend = self.most / pi * self.spacing**2  # the most of the second derivative, per node
+        self.max_weight = 1.0 + (1.0 / masking.p if masking.p > 0.0 else masking.beta**-2)
+        self.spacing = SPACING_PER_BANDWIDTH
+        if masking.p == 0.0:
+            self.spacing *= 0.5  # h' varies more
+        self.bend = self.max_weight / pi * self.spacing**2
         self.line = self._layer(density=False)
 
     def at(self, x: np.ndarray) -> np.ndarray:
-        """T_b at points."""
+        """Return T_b at points, of shape (points,)."""
         return self.line.at(x) / self.n
 
     def density(self, x: np.ndarray) -> np.ndarray:
-        """The derivative of T_b at points."""
+        """Return the derivative of T_b at points, per unit of the values."""
         return self._density.at(x) / self.n
 
     def smooth(self, k: int) -> np.ndarray:
-        """n T_b at the nodes of a stretch."""
+        """Return n T_b at the nodes of stretch k of the line."""
         return self.line.stretch(k)
 
     @cached_property
@@ -72,6 +74,6 @@ class T_b:  # noqa: N801
 
 @lru_cache(64)
 def transform_of(masking: Masking) -> Callable[[np.ndarray], Any]:
-    """The transform of K' at frequencies in 1 / bandwidth; not of one T_b, which caches would
-    hold."""
+    """Return the transform of K', as a function of the frequency in 1 / bandwidth."""
+    # no method of T_b, which the caches of multipliers would then keep alive
     return lambda w: smoothed_symbol(masking, w / masking.beta, masking.beta)

@@ -15,9 +15,15 @@ import numpy as np
 from condmask import _checks
 from condmask._blocks import blocks
 from condmask.distribution import quantiles
-from condmask.distribution.bandwidth import LEAST, RULES, check_bandwidth, masking, rule
+from condmask.distribution.bandwidth import (
+    MIN_BANDWIDTH,
+    RULES,
+    check_bandwidth,
+    masking,
+    rule_bandwidth,
+)
 from condmask.distribution.counting import Counted, by_value, counted_parts
-from condmask.distribution.series import by_terms
+from condmask.distribution.series import cdf_by_series
 from condmask.distribution.symbol import Masking
 from condmask.distribution.t_1 import T_1
 from condmask.distribution.t_b import T_b
@@ -81,7 +87,7 @@ class Sample:
                 return None
             given = "scott"
         if not isinstance(given, str):
-            return _checks.positive(given, "bandwidth", least=LEAST)
+            return _checks.positive(given, "bandwidth", least=MIN_BANDWIDTH)
         _checks.choice(given, "bandwidth", tuple(RULES))
         _, scale, means = self.powers(2)
         along, low = np.modf(np.array([0.25, 0.75]) * (self.n - 1))  # where the quartiles lie
@@ -90,7 +96,7 @@ class Sample:
         before, after = self.law.from_units(self.counted.values[near]) / scale
         quartiles = before + along * (after - before)
         spread = np.sqrt(means[2] * self.n / (self.n - 1))  # powers are about the mean
-        width = float(rule(given, spread, quartiles, self.n)) * scale
+        width = float(rule_bandwidth(given, spread, quartiles, self.n)) * scale
         if width == 0.0:
             raise ArgumentError(
                 f"bandwidth={given!r} needs masked values that differ; pass a number"
@@ -122,7 +128,7 @@ class Sample:
         t = self.distribution(bandwidth)
         points = self.to_units(x, t)
         if method == "series":
-            return by_terms(t.counted, t.masking, points, workers=self._workers)
+            return cdf_by_series(t.counted, t.masking, points, workers=self._workers)
         return np.asarray(t.at(points))
 
     def density(self, x: np.ndarray, bandwidth: Any) -> np.ndarray:
@@ -143,7 +149,7 @@ class Sample:
             return self._order_statistics(q - REACHED)
         t = self.distribution(bandwidth)
         rearranged = (crossing or quantiles.crossing_of(self.law.p, self.n)) == "rearranged"
-        lacking = max(REACHED, ROUNDING * t.most)
+        lacking = max(REACHED, ROUNDING * t.max_weight)
         found = quantiles.reached(t, q - lacking, rearranged=rearranged)
         return self.law.from_units(found) + 0.0  # zero has no sign
 

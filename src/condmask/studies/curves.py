@@ -10,7 +10,8 @@ from math import pi
 
 import numpy as np
 
-from condmask.distribution.layer import Kernel, fast_length, kept_response, response, summed
+from condmask.distribution.convolution import fast_length
+from condmask.distribution.layer import Kernel, kept_multipliers, multipliers
 from condmask.distribution.symbol import SATURATION, Masking, bend, reach, smoothed_symbol
 from condmask.distribution.t_1 import smooth_of
 from condmask.kernels.nodes import POINTS, read, spread_rows
@@ -68,14 +69,14 @@ def of_rows(
         bent = bend(masking) * spacing**2
         origin = origin - 0.5 * law.step / unit
         kernel = Kernel(spacing, smooth_of(masking), 1.0 - jump)
-        smooth = summed(nodes, kept_response(nodes.shape[1], kernel), kernel)
+        smooth = kernel.sums_at(nodes, kept_multipliers(nodes.shape[1], kernel))
     else:
         jump = 0.0
         most = 1.0 + (1.0 / law.p if law.p > 0.0 else beta.min() ** -2)
         bent = most / pi / PER_BANDWIDTH**2
         own = beta[:, None]
         kernel = Kernel(spacing, lambda w: smoothed_symbol(masking, w, own), 1.0)
-        smooth = summed(nodes, response(nodes.shape[1], kernel), kernel)
+        smooth = kernel.sums_at(nodes, multipliers(nodes.shape[1], kernel))
     order = np.argsort(q)
     quantiles = np.empty((len(rows), q.size))
     whole = law.step > 0.0 and jump > 0.0

@@ -10,7 +10,7 @@ import numpy as np
 
 from condmask import _checks
 from condmask._randomness import Key, seeded_key
-from condmask.distribution.bandwidth import FEWEST_STEPS, rule
+from condmask.distribution.bandwidth import MIN_STEPS, rule_bandwidth
 from condmask.distribution.cdf_interval import cdf_interval
 from condmask.distribution.quantile_interval import quantile_interval
 from condmask.distribution.quantiles import crossing_of
@@ -133,7 +133,9 @@ def _estimates(
     pairs[:, :1] *= (spread / original)[:, None]
     estimates = {}
     for estimator, name in scheme.estimators.items():
-        widths = name and rule(name, spread, np.quantile(ordered, (0.25, 0.75), axis=1).T, n)
+        widths = name and rule_bandwidth(
+            name, spread, np.quantile(ordered, (0.25, 0.75), axis=1).T, n
+        )
         of_t = _of_distribution(scheme, ordered, law, widths, design)
         quantiles, cdf = np.split(of_t, [design.quantiles.size], axis=1)
         estimates[estimator] = np.column_stack([quantiles, mean, original, cdf, pairs])
@@ -154,7 +156,7 @@ def _of_distribution(
     crossing = design.crossing or crossing_of(law.p, ordered.shape[1])
     known = np.full(len(ordered), law.p > 0.0 or law.noise == "laplace")
     if widths is not None:
-        known &= (widths > 0.0) & (widths >= FEWEST_STEPS * law.step)
+        known &= (widths > 0.0) & (widths >= MIN_STEPS * law.step)
     if known.any() and curves.serves(law, smoothed=widths is not None):
         own = None if widths is None else widths[known]
         rearranged = crossing == "rearranged"
