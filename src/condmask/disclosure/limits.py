@@ -118,6 +118,8 @@ def _against_clear(case: Case, told: dict[str, str], formulas: dict[str, Formula
     while told:
         named = [column_of(name) for formula in formulas.values() for name in formula.names]
         left = [name for name in (*named[:1], *by_strength) if name not in telling]
+        if not left:  # dropping more would change nothing, and the loop would not end
+            return f"leave {_listed([*told])} out"
         telling += left[:1] if len(telling) < MAX_COLUMNS_TAKEN_OUT else left
         rest = _without(case, telling)
         found, told, formulas = _told(rest)

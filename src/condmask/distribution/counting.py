@@ -1,8 +1,7 @@
-"""Masked values counted by grid point: all that their distribution, moments and quantiles depend
-on.
+"""Counts masked values by grid point; distribution, moments and quantiles depend on these alone.
 
-A window of the grid is counted in one pass over the records, without sorting; what lies outside it
-is counted in windows of its own, and what is left after a few of these is sorted.
+A window of the grid is counted in one pass over the records, without sorting. Records outside it
+are counted in further windows, and those left after a few of these are sorted.
 
 Theorems 2.1 to 2.3 are sums over these counts.
 """
@@ -18,13 +17,13 @@ from condmask.errors import ArgumentError
 from condmask.grid import ULPS, Grid
 from condmask.kernels.counting import count_window
 
-SAMPLE = 1 << 10  # records that suggest a window
-SMALLEST = 1 << 16
-POINTS_PER_RECORD = 4  # points of a window: at least, and for each record
-WINDOWS = 4
-HELD = 1 << 18  # points of counts that are not merged
-FEW = 1 << 12  # records that are sorted sooner than counted
-SLACK = ULPS * 2.0**-52
+SAMPLED_RECORDS = 1 << 10  # records from which the place of a window is chosen
+MIN_WINDOW_POINTS = 1 << 16
+WINDOW_POINTS_PER_RECORD = 4
+MAX_WINDOWS = 4
+MAX_UNMERGED_POINTS = 1 << 18  # points in counts of parts, more than the merged ones have
+MAX_SORTED_RECORDS = 1 << 12  # so few are sorted sooner than counted
+RELATIVE_SLACK = ULPS * 2.0**-52  # by which a value may miss its grid point
 
 
 class _Counted(NamedTuple):
@@ -42,7 +41,7 @@ class Counted(_Counted):
         In whole steps where there is a grid.
     counts : ndarray of int64 of shape (v,)
     unit : float
-        What the noise's sigma is in the units of the values.
+        Sigma of the noise, in the units of the values.
     below : ndarray of int64 of shape (v + 1,)
         The number of records before each value, and in all.
     n : int
@@ -57,7 +56,7 @@ class Counted(_Counted):
         return np.append(0, np.cumsum(self.counts))
 
     def records(self) -> np.ndarray:
-        """One value for each record, ascending."""
+        """Return the value of each record, ascending, of shape (n,)."""
         return np.repeat(self.values, self.counts)
 
 
@@ -65,16 +64,16 @@ EMPTY = Counted(np.empty(0), np.empty(0, dtype=np.int64))
 
 
 def by_value(records: np.ndarray) -> Counted:
-    """The counts of values as they are; zero has no sign."""
+    """Count records by value; zero loses its sign."""
     ascending = np.sort(records)
     first = np.flatnonzero(np.diff(ascending, prepend=np.nan))
     return Counted(ascending[first] + 0.0, np.diff(first, append=ascending.size))
 
 
 def merged(parts: list[Counted]) -> Counted:
-    """All counts together, in the units of the first."""
+    """Add up counts of parts, in the units of the first."""
     values, counts = (np.concatenate([part[k] for part in parts]) for k in (0, 1))
-    order = np.argsort(values, kind="stable")  # which finds what is in order
+    order = np.argsort(values, kind="stable")  # fast where parts are in order
     values = values[order]
     counts = counts[order]
     first = np.flatnonzero(np.diff(values, prepend=np.nan))
@@ -84,23 +83,23 @@ def merged(parts: list[Counted]) -> Counted:
 
 
 def count(z: np.ndarray, grid: Grid) -> tuple[Counted, np.ndarray]:
-    """The counts of records on the grid, and the values that are not on it (NaN among them)."""
+    """Return the counts of records on the grid, and the values that are not on it, NaN among them."""
     per_step = grid.denominator / grid.numerator
     rest = z
     off = np.empty(0)
     parts: list[Counted] = []
-    while rest.size > FEW and len(parts) < WINDOWS:
+    while rest.size > MAX_SORTED_RECORDS and len(parts) < MAX_WINDOWS:
         first, points = _window(rest, grid)
         counted = np.zeros(points + 1, dtype=np.int64)
         outside = np.empty(rest.size + 1)
-        left = count_window(rest, per_step, SLACK, first, 0, rest.size, counted, outside)
-        there = np.flatnonzero(counted[:-1])
+        left = count_window(rest, per_step, RELATIVE_SLACK, first, 0, rest.size, counted, outside)
+        occupied = np.flatnonzero(counted[:-1])
         rest = outside[:left].copy()
-        parts.append(Counted(there + first, counted[there]))
+        parts.append(Counted(occupied + first, counted[occupied]))
     if rest.size or not parts:
         with np.errstate(over="ignore", invalid="ignore"):
             units = grid.units(rest)
-            on = np.abs(rest * per_step - units) <= SLACK * np.abs(units)
+            on = np.abs(rest * per_step - units) <= RELATIVE_SLACK * np.abs(units)
         off = rest[~on]
         parts.append(by_value(units[on]))
     return (parts[0] if len(parts) == 1 else merged(parts)), off
@@ -109,24 +108,23 @@ def count(z: np.ndarray, grid: Grid) -> tuple[Counted, np.ndarray]:
 def counted_parts(
     parts: Iterable[tuple[np.ndarray, str]], grid: Grid, workers: int = 1
 ) -> Counted:
-    """The counts of masked values that come part by part, each with its kind; refused off their
-    grid.
+    """Count masked values that come part by part, each with the name of its type.
 
-    Missing ones are left out.
+    Missing values are left out. Raises ArgumentError if values are not on the grid.
     """
     held: list[Counted] = []
     for counts in ordered_map(lambda part: _counted_part(grid, *part), parts, workers):
         held.append(counts)
-        if sum(each.values.size for each in held[1:]) > held[0].values.size + HELD:
+        if sum(each.values.size for each in held[1:]) > held[0].values.size + MAX_UNMERGED_POINTS:
             held = [merged(held)]
     return held[0] if len(held) == 1 else merged(held or [EMPTY])
 
 
 def _counted_part(grid: Grid, z: np.ndarray, kind: str) -> Counted:
-    """The counts of a part."""
+    """Count one part; decimals in float32 may miss the grid by more than those in float64."""
     counts, off = count(z, grid)
     off = off[~np.isnan(off)]
-    if off.size and kind == "float32":  # decimals miss their grid by more in single precision
+    if off.size and kind == "float32":
         near = grid.values(grid.units(off))
         on = np.abs(off - near) <= 4.0 * np.spacing(np.abs(near).astype(np.float32))
         counts = merged([counts, count(near[on], grid)[0]])
@@ -140,11 +138,11 @@ def _counted_part(grid: Grid, z: np.ndarray, kind: str) -> Counted:
 
 
 def _window(z: np.ndarray, grid: Grid) -> tuple[float, int]:
-    """The window of the grid, not too long for the data, that holds most of a sample and some
-    beside it."""
-    most = max(SMALLEST, POINTS_PER_RECORD * z.size)
-    sample = grid.units(z[:: z.size // SAMPLE])
-    sample = np.sort(np.append(sample[np.isfinite(sample)], 0.0))  # or all may be missing
+    """Return the first grid point and the number of points of a window: of those not too long for
+    the data, the one that holds most of a sample, with a margin."""
+    most = max(MIN_WINDOW_POINTS, WINDOW_POINTS_PER_RECORD * z.size)
+    sample = grid.units(z[:: z.size // SAMPLED_RECORDS])
+    sample = np.sort(np.append(sample[np.isfinite(sample)], 0.0))  # 0, since all may be missing
     ends = np.searchsorted(sample, sample + 0.5 * most, side="right")
     best = np.argmax(ends - np.arange(sample.size))
     low = sample[best]

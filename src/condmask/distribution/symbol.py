@@ -24,15 +24,23 @@ from condmask.law import FINE_GRID
 # Beyond this argument exp(-v^2/2) and erfc are below 1e-17.
 SATURATION = 8.6
 
-# So many terms for each sigma in a step are all of the rounded normal noise's aliased transform.
-ALIASED = 1.5
+# Terms of the aliased transform of rounded normal noise, for each sigma in a step; the others are
+# below rounding.
+ALIASED_TERMS_PER_SIGMA = 1.5
 
 
 class Masking(NamedTuple):
-    """All that K depends on: the noise's law, p, and bandwidth and grid step in units of sigma.
+    """The parameters of K.
 
-    beta is 0 for the paper's T_1, delta is 0 where there is no grid; p is 0 where noise was added
-    to all.
+    Attributes
+    ----------
+    noise : {"normal", "laplace"}
+    p : float
+        The probability of a swap; 0 where noise was added to all values.
+    beta : float
+        The bandwidth in units of sigma; 0 for T_1.
+    delta : float
+        The step of the grid in units of sigma; 0 without a grid.
     """
 
     noise: str
@@ -42,27 +50,28 @@ class Masking(NamedTuple):
 
 
 def symbol(masking: Masking, w: np.ndarray) -> Any:
-    """phi(w), the characteristic function of the (rounded) noise, of unit s.d."""
+    """Return phi(w), the characteristic function of the (rounded) noise, its s.d. before rounding
+    being 1."""
     delta = masking.delta
     if masking.noise == "laplace":
         return 1.0 / (1.0 + 0.5 * w * w) if delta == 0.0 else _rounded_laplace(w, delta)
     if delta == 0.0:
         return np.exp(-0.5 * w * w)
-    # what repeats the noise's own transform, and the fall of both sides: no rounding where it
-    # vanishes
+    # the transform of rounded noise repeats that of the noise at multiples of `turn`; its frequency
+    # is taken from the nearest one, so that nothing cancels where the transform vanishes
     turn = 2.0 * pi / delta
     near = w - np.rint(w / turn) * turn
     total = np.exp(-0.5 * near * near) * np.sinc(0.5 * delta / pi * near)
-    for k in range(1, ceil(ALIASED * delta) + 1):
+    for k in range(1, ceil(ALIASED_TERMS_PER_SIGMA * delta) + 1):
         for other in (near - k * turn, near + k * turn):
             total = total + np.exp(-0.5 * other * other) * np.sinc(0.5 * delta / pi * other)
     return total
 
 
 def smooth_symbol(masking: Masking, w: np.ndarray) -> Any:
-    """The transform of what K' is without its step 1/p, where there is no bandwidth.
+    """Return the transform of K' without the step 1/p of K, where there is no bandwidth.
 
-    With a grid, for K half a step to the right of each grid point. There sums over whole steps
+    With a grid it is that of K half a step to the right of each grid point. There sums over whole steps
     divide by 2 sin(delta w / 2) / delta instead of w, which takes the rounding out of the
     numerator (docs/theory.rst, "Rounding").
     """
@@ -73,13 +82,13 @@ def smooth_symbol(masking: Masking, w: np.ndarray) -> Any:
 
 
 def smoothed_symbol(masking: Masking, w: np.ndarray, beta: Any) -> Any:
-    """The transform of all of K', smoothed by bandwidths that broadcast with the frequencies."""
+    """Return the transform of all of K', smoothed by bandwidths that broadcast with frequencies."""
     return np.exp(-0.5 * (beta * w) ** 2) / (masking.p + (1.0 - masking.p) * symbol(masking, w))
 
 
 def is_coarse(masking: Masking) -> bool:
-    """Whether T_1 is summed at whole steps of the grid, since nothing smooth passes through
-    them."""
+    """Return whether the grid is so coarse that T_1 is summed at its whole steps, since no smooth
+    function passes through its values there."""
     if masking.delta == 0.0:
         return False
     if masking.noise == "laplace":
@@ -88,8 +97,8 @@ def is_coarse(masking: Masking) -> bool:
 
 
 def laplace_tail(masking: Masking) -> tuple[float, float]:
-    """(A, a) with K(u) = 1 + A exp(-u/a) for u > 0 and Laplace noise; exact on a grid too, at half
-    steps."""
+    """Return A and a of K(u) = 1 + A exp(-u/a), u > 0, under Laplace noise; on a grid K is so at
+    half steps."""
     p = masking.p
     delta = masking.delta
     if delta == 0.0:
@@ -105,8 +114,8 @@ def laplace_tail(masking: Masking) -> tuple[float, float]:
 
 @lru_cache(maxsize=256)
 def reach(masking: Masking, tol: float) -> float:
-    """Beyond this distance from 0, in sigma, K without a bandwidth differs from 0 or 1 by less
-    than `tol`.
+    """Return the distance from 0, in sigma, beyond which K without a bandwidth differs from 0 or 1
+    by less than `tol`.
 
     K - 1 is a sum over the poles of its transform, ``2 Re exp(i w u) / (p w^2)``, of which the
     nearest to the real axis counts twice for the others.
@@ -129,7 +138,8 @@ def reach(masking: Masking, tol: float) -> float:
 
 @lru_cache(maxsize=256)
 def bend(masking: Masking) -> float:
-    """The most by which T_1 between its steps bends, its second derivative in units of sigma."""
+    """Return an upper bound on the absolute second derivative of T_1 between its steps, in units of
+    sigma."""
     if is_coarse(masking):
         return 0.0
     if masking.noise == "laplace":
@@ -140,7 +150,7 @@ def bend(masking: Masking) -> float:
 
 
 def _settling(masking: Masking, size: int = 1 << 13) -> np.ndarray:
-    """How far K is from 1 half a step beyond 0, 1, 2, ... steps of a coarse grid."""
+    """Return K - 1 half a step beyond 0, 1, 2, ... steps of a coarse grid."""
     theta = 2.0 * pi * np.arange(size // 2 + 1) / size
     phi = symbol(masking, theta / masking.delta)
     jumps = np.fft.irfft(1.0 / (masking.p + (1.0 - masking.p) * phi), size)
@@ -148,7 +158,7 @@ def _settling(masking: Masking, size: int = 1 << 13) -> np.ndarray:
 
 
 def _rounded_laplace(w: np.ndarray, delta: float) -> Any:
-    """phi of rounded Laplace noise, a ratio of two linear functions of 1 - cos."""
+    """Return phi of rounded Laplace noise, a ratio of two linear functions of 1 - cos."""
     half = exp(-delta * sqrt(0.5))
     zero = -np.expm1(-delta * sqrt(0.5))
     fall = -np.expm1(-delta * sqrt(2.0))
@@ -157,8 +167,8 @@ def _rounded_laplace(w: np.ndarray, delta: float) -> Any:
 
 
 def _geometric(p: float, delta: float) -> tuple[float, float]:
-    """(g, s), s^2 = 1 + 4 g: for rounded Laplace noise K's tail is a multiple of ((s-1) /
-    (s+1))^k.
+    """Return g and s, s^2 = 1 + 4 g, under rounded Laplace noise: K's tail is a multiple of
+    ((s-1) / (s+1))^k.
 
     1 / (p + (1-p) phi) is a ratio of two linear functions of 1 - cos, and 2 g the slope of the
     lower one. For g <= 0, on coarse grids, the tail alternates or there is none.
