@@ -38,6 +38,7 @@ LADDER = [  # a module imports from its own storey or from one below it, and in 
     {"closed_form_risk", "indicators", "own_grid", "strata"},
     {"correlations", "missing_codes", "suspected_codes", "plot"},
     {"labels", "row_labels", "marks"},
+    {"frame_rows"},
     {"frames"},
     {"law"},
     {"kernels"},

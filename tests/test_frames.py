@@ -12,7 +12,7 @@ import pytest
 from columns import GENERIC, WHOLE, ZOO, values_of
 
 import condmask as cm
-from condmask import frames
+from condmask import frame_rows, frames
 
 pytestmark = pytest.mark.usefixtures("unaudited")
 
@@ -220,8 +220,11 @@ def test_an_index_of_pandas_becomes_columns_unless_it_numbers_the_rows():
         (levels, ["a", "unnamed", "a"]),
     ):
         names = [f"{name} (level {k} of the index)" for k, name in enumerate(added)]
-        assert list(frames.with_index(frame.set_axis(index)).columns) == [*names, *frame.columns]
-    assert frames.with_index(PLAIN) is PLAIN
+        assert list(frame_rows.with_index(frame.set_axis(index)).columns) == [
+            *names,
+            *frame.columns,
+        ]
+    assert frame_rows.with_index(PLAIN) is PLAIN
 
 
 @pytest.mark.parametrize("form", ["polars", "pyarrow", "pandas", "objects"])

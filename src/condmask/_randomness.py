@@ -86,14 +86,14 @@ class Key:
         return self.__reduce__()
 
     def derive(self, *labels: bytes) -> "Key":
-        """The key of one use: a keyed hash of the labels."""
+        """Return the key of one use: a keyed hash of the labels."""
         digest = hashlib.blake2b(key=self._secret, digest_size=16, person=b"condmask")
         for label in labels:
             digest.update(len(label).to_bytes(8, "little") + label)
         return Key(Secret(digest.digest()))
 
     def stream(self, block: int, lane: int, column: int = 0) -> np.random.Generator:
-        """The random words of one lane of one block."""
+        """Return a generator of the random words of one lane of one block."""
         counter = (block << 64) | (lane << 56) | (column << 40)
         return np.random.Generator(
             AESCounter(key=int.from_bytes(self._secret, "little"), counter=counter)
@@ -113,7 +113,7 @@ Randomness = (
 
 
 def group_name() -> str:
-    """A name for columns that were masked together.
+    """Return a random name for columns that are masked together.
 
     It comes from the operating system even where there is a seed: one that is guessed could be
     tried on a name that comes from it.
@@ -122,14 +122,14 @@ def group_name() -> str:
 
 
 def words(stream: np.random.Generator, count: int) -> np.ndarray:
-    """``count`` raw words of 64 bits."""
+    """Return ``count`` raw words of 64 bits."""
     # Generator.integers over the full range hands out the raw words, without holding the GIL;
     # random_raw holds it.
     return stream.integers(2**64, size=count, dtype=np.uint64)
 
 
 def seeded_key(seed: int, use: bytes = b"seed") -> Key:
-    """The key that a whole number stands for, another one in each use."""
+    """Return the key that a whole number stands for, another one for each use."""
     return Key(
         hashlib.blake2b(repr(seed).encode(), digest_size=16, person=b"condmask " + use).digest()
     )
@@ -138,7 +138,7 @@ def seeded_key(seed: int, use: bytes = b"seed") -> Key:
 def release_key(
     rng: Any, schemes: Mapping[str, Any], columns: Sequence[np.ndarray], pools: Any = None
 ) -> Key:
-    """The key under which columns are released together.
+    """Return the key under which columns are released together.
 
     None takes a new key from the operating system. A Key stands for the same key each time, as do
     a whole number and a SeedSequence, so all that must make a difference is hashed into the
@@ -159,7 +159,7 @@ def release_key(
 
 
 def root_key(rng: Any) -> Key:
-    """The key that a source of randomness stands for."""
+    """Return the key that a source of randomness stands for."""
     if isinstance(rng, Key):
         return rng
     if isinstance(rng, (int, np.integer)):

@@ -1,7 +1,8 @@
-"""The only file that knows data frames: a column goes out as an array and comes back in its
+"""Convert between data frames and arrays: a column becomes an array, and goes back into its
 container.
 
-Accepts arrays, lists, and whatever narwhals supports (pandas, polars, pyarrow and others).
+This module and `frame_rows` alone know data frames. Arrays, lists, and whatever narwhals supports
+(pandas, polars, pyarrow and others) are accepted.
 """
 
 import sys
@@ -24,13 +25,24 @@ LABELS = "a column of labels, each a number, a text or the like"
 
 
 class Column(NamedTuple):
-    """A column as float64 with NaN for missing, its name if it has one, and the way back to its
-    container."""
+    """A column as an array, with the way back into its container.
+
+    Attributes
+    ----------
+    array : ndarray of float64
+        The values, NaN where one is missing.
+    name : str
+        The name of a series; "" where there is none.
+    kind : {"int", "float32", "float64"}
+        The type of values in the container.
+    back : callable (values, nulls=None)
+        Puts values into such a container, with nulls in the gaps of the original, and where
+        `nulls` is True.
+    """
 
     array: Any
     name: str
-    kind: str  # "int", "float32" or "float64": what the container held
-    # of values, and of where there shall be nulls beside the gaps of the original
+    kind: str
     back: Callable[..., Any]
 
 
@@ -42,7 +54,7 @@ def column(
     least: int = 2,
     finite: bool = True,
 ) -> Column:
-    """Take a column from any container; decimals go back as such where they can."""
+    """Read a column from any container; decimals go back as decimals where they can."""
     if _of_numpy(values):
         array = _checks.column(values, name, dimensions=dimensions, least=least, finite=finite)
         dtype = np.asarray(values).dtype
@@ -84,8 +96,7 @@ def column(
 
 
 def _placed(result: Any, values: Any) -> Any:
-    """A new series with the index of an old one, if it has any, and in one piece where that
-    was."""
+    """Return a new series with the index of an old one, if any, and in one chunk if that was."""
     if hasattr(result, "combine_chunks") and not hasattr(values, "chunks"):
         return result.combine_chunks()
     if hasattr(values, "index") and not callable(values.index):  # pandas and its like
@@ -94,13 +105,12 @@ def _placed(result: Any, values: Any) -> Any:
 
 
 def column_of(frame: Any, name: str, *, least: int = 2, finite: bool = True) -> Column:
-    """A column of a data frame or of a dict of columns."""
+    """Read a column of a data frame or of a dict of columns."""
     return column(table_column(frame, name), name, least=least, finite=finite)
 
 
 def _decimals(series: Any, values: Any, name: str, least: int) -> Column:
-    """Decimals as the numbers next to them, and back, by way of text: a cast is off in the last
-    bit."""
+    """Read decimals as the nearest numbers, by way of text: a cast is off in the last bit."""
     import narwhals as nw
 
     with optional(f"{name}, a column of decimals,", "files"):
@@ -124,7 +134,7 @@ def _decimals(series: Any, values: Any, name: str, least: int) -> Column:
 
 
 def is_decimal(series: Any) -> bool:
-    """Whether a wrapped series holds decimals, of a type of that name or as Python's objects."""
+    """Return whether a wrapped series holds decimals, of a decimal type or as Python objects."""
     import narwhals as nw
 
     if str(getattr(series.to_native(), "dtype", "")).lower() == "object":
@@ -135,7 +145,8 @@ def is_decimal(series: Any) -> bool:
 
 
 def is_missing(label: Any) -> bool:
-    """None, or what differs from itself or does not say whether it does (pandas.NA)."""
+    """Return whether a label is None, differs from itself (NaN), or cannot be compared
+    (pandas.NA)."""
     try:
         return label is None or bool(label != label)
     except TypeError:
@@ -148,7 +159,7 @@ def is_missing(label: Any) -> bool:
 
 
 def labels(values: Any, name: str) -> np.ndarray:
-    """Stratum labels or another column, as an array; what is missing becomes NaN or None."""
+    """Return stratum labels or another column as an array; missing ones become NaN or None."""
     series = wrapped(values, series_only=True)
     if series is None or _has_arrays(series.dtype):
         return _checks.array(without_dictionary(values), name, LABELS)
@@ -156,8 +167,8 @@ def labels(values: Any, name: str) -> np.ndarray:
 
 
 def without_dictionary(values: Any) -> Any:
-    """Arrow's values in one piece and without a dictionary, in chunks of which NumPy loses the
-    nulls."""
+    """Return values of Arrow in one chunk and without a dictionary: from chunks of a dictionary,
+    NumPy loses the nulls. Other values are returned as they are."""
     if home(values) != "pyarrow":
         return values
     whole = values.combine_chunks() if hasattr(values, "chunks") else values
@@ -165,15 +176,18 @@ def without_dictionary(values: Any) -> Any:
 
 
 def _has_arrays(dtype: Any) -> bool:
-    """Whether NumPy may have a type for a column: not for whole numbers of 128 bits, for unions,
-    nor for values that contain others, which it takes for further dimensions."""
+    """Return whether NumPy may have a type for a column.
+
+    It has none for integers of 128 bits and for unions, and takes values that contain others for
+    further dimensions.
+    """
     import narwhals as nw
 
     return not dtype.is_nested() and dtype not in (nw.Int128(), nw.UInt128(), nw.Unknown())
 
 
 def objects(values: Sequence[Any]) -> np.ndarray:
-    """A column of objects, whatever these contain."""
+    """Return values as an array of objects, whatever these contain."""
     array = np.empty(len(values), dtype=object)
     array[:] = values
     return array
@@ -183,7 +197,7 @@ def objects(values: Sequence[Any]) -> np.ndarray:
 
 
 def data_frame(columns: dict[str, list[Any]]) -> Any:
-    """A pandas data frame."""
+    """Return a pandas data frame."""
     import narwhals as nw
 
     with optional("a data frame of results", "pandas"):
@@ -192,25 +206,24 @@ def data_frame(columns: dict[str, list[Any]]) -> Any:
 
 
 def of_rows(rows: list[dict[str, Any]]) -> Any:
-    """A pandas data frame from a dict for each row; missing entries are None."""
+    """Return a pandas data frame from a dict for each row; missing entries are None."""
     names = dict.fromkeys(name for row in rows for name in row)
     return data_frame({name: [row.get(name) for row in rows] for name in names})
 
 
 def series_name(values: Any) -> str:
-    """The name of a series; of an array, and of one whose name is no text, ""."""
+    """Return the name of a series; "" for an array, or if the name is not a text."""
     series = wrapped(values, series_only=True)
     return series.name if series is not None and isinstance(series.name, str) else ""
 
 
 def is_frame(values: Any) -> bool:
-    """Whether it is a data frame in memory."""
+    """Return whether values are a data frame in memory."""
     return wrapped(values, eager_only=True) is not None
 
 
 def wrapped(values: Any, **kinds: Any) -> Any:
-    """The series or frame as narwhals wraps it; None where it is no such thing or cannot be looked
-    at."""
+    """Return a series or frame as narwhals wraps it; None for anything else."""
     if _of_numpy(values):
         return None
     import narwhals as nw
@@ -225,18 +238,18 @@ def wrapped(values: Any, **kinds: Any) -> Any:
 
 
 def _in_chunks(values: Any) -> Any:
-    """An Array of Arrow as narwhals takes it: as one chunk of a ChunkedArray."""
+    """Return an Array of Arrow as a ChunkedArray, which narwhals takes; others as they are."""
     arrow = sys.modules.get("pyarrow")
     return arrow.chunked_array([values]) if arrow and isinstance(values, arrow.Array) else values
 
 
 def _of_numpy(values: Any) -> bool:
-    """Whether it is an array, a list or another thing of Python's own."""
+    """Return whether values are an array, a list or another built-in object."""
     return home(values) in ("numpy", "builtins")
 
 
 def _native_names(frame: Any) -> list[Any]:
-    """The names of the columns of a container, if it has any; what Arrow calls columns is none."""
+    """Return the names of the columns of a container, if it has any."""
     names = getattr(frame, "column_names", getattr(frame, "columns", ()))
     return list(names) if isinstance(names, Iterable) else []
 
@@ -261,7 +274,7 @@ def table_column(frame: Any, name: str, argument: str = "frame", *, levels: bool
 
 
 def column_names(frame: Any) -> list[str]:
-    """The names of the columns of a data frame or of a dict of columns, each another text."""
+    """Return the names of the columns of a data frame or of a dict of columns, all different."""
     if not isinstance(frame, dict):
         return list(as_frame(frame).columns)
     check_names(list(frame))
@@ -269,23 +282,12 @@ def column_names(frame: Any) -> list[str]:
 
 
 def check_names(names: Sequence[Any], argument: str = "frame") -> None:
-    """Refuse columns that share a name, or whose name is no text."""
+    """Refuse columns that share a name, or have a name that is not a text."""
     times = Counter(names)
     wrong = [name for name in times if not isinstance(name, str) or times[name] > 1]
     if wrong:
         rule = f"{argument} must have columns with different names that are text"
         raise ArgumentError(f"{rule}, got also {_checks.listed(wrong)}")
-
-
-def with_index(frame: Any) -> Any:
-    """A pandas frame with its index as columns, which are released, too; ordered row numbers are
-    dropped."""
-    if not hasattr(frame, "reset_index") or _of_row_numbers(frame.index):
-        return frame
-    names = [
-        f"{name or 'unnamed'} (level {k} of the index)" for k, name in enumerate(frame.index.names)
-    ]
-    return frame.reset_index(names=names)
 
 
 def level_names(frame: Any) -> list[str]:
@@ -302,7 +304,7 @@ def level_names(frame: Any) -> list[str]:
 
 
 def arrow_table(frame: Any) -> Any:
-    """A data frame, or a dict of columns, as a pyarrow Table."""
+    """Return a data frame, or a dict of columns, as a pyarrow Table."""
     import pyarrow as pa
 
     table: Any = frame if isinstance(frame, dict) else as_frame(frame)
@@ -321,7 +323,7 @@ def arrow_table(frame: Any) -> Any:
 
 
 def _in_arrow(values: Any) -> Any:
-    """A column as Arrow has it."""
+    """Return a column as an array of Arrow."""
     import pyarrow as pa
 
     series = wrapped(values, allow_series=True)
@@ -329,7 +331,7 @@ def _in_arrow(values: Any) -> Any:
 
 
 def with_columns(frame: Any, replacements: dict[str, Any]) -> Any:
-    """The frame, or the dict of columns, with some replaced, in their places."""
+    """Return a data frame, or a dict of columns, with some columns replaced in their places."""
     if isinstance(frame, dict):
         return {**frame, **replacements}
     import narwhals as nw
@@ -341,48 +343,8 @@ def with_columns(frame: Any, replacements: dict[str, Any]) -> Any:
     return table.with_columns(*series).to_native()
 
 
-def reordered(frame: Any, order_of: Callable[[int], np.ndarray]) -> Any:
-    """The rows in another order of so many; row numbers that pandas holds are made anew."""
-    if isinstance(frame, dict):
-        order = order_of(len(next(iter(frame.values()))))
-        return {name: _reordered(values, order) for name, values in frame.items()}
-    return _reordered(frame, order_of(len(as_frame(frame))))
-
-
-def _reordered(values: Any, order: np.ndarray) -> Any:
-    """A column, or a data frame, with its rows in another order."""
-    if home(values) == "pyarrow":  # whose columns narwhals of old cannot index
-        return values.take(order)
-    found = wrapped(values, eager_only=True, allow_series=True)
-    if found is None:
-        return np.asarray(values)[order]
-    moved = found[order].to_native()
-    return (
-        moved.reset_index(drop=True) if _of_row_numbers(getattr(values, "index", None)) else moved
-    )
-
-
-def _of_row_numbers(index: Any) -> bool:
-    """Whether an index of pandas holds numbers of rows."""
-    return hasattr(index, "is_monotonic_increasing") and bool(
-        index.dtype.kind in "iu" and index.is_unique and index.is_monotonic_increasing
-    )
-
-
-def copied(frame: Any) -> Any:
-    """A copy of a data frame or a dict of columns, of all that can be changed in place."""
-    if isinstance(frame, dict):
-        return {
-            name: values.copy() if hasattr(values, "copy") else values
-            for name, values in frame.items()
-        }
-    return next(
-        (getattr(frame, name)() for name in ("copy", "clone") if hasattr(frame, name)), frame
-    )
-
-
 def as_frame(frame: Any, argument: str = "frame") -> Any:
-    """A data frame as narwhals wraps it, or a clear error."""
+    """Return a data frame as narwhals wraps it; raises ArgumentTypeError for anything else."""
     _checks.in_memory(frame, argument)
     table = wrapped(frame, eager_only=True)
     if table is None:
@@ -392,8 +354,7 @@ def as_frame(frame: Any, argument: str = "frame") -> Any:
 
 
 def same_lengths(columns: Any, name: str) -> None:
-    """Refuse a dict of columns whose columns have not all as many values; data frames cannot be
-    so."""
+    """Refuse a dict of columns of different lengths; columns of a data frame have one length."""
     seen: dict[int, str] = {}  # the first column of each length
     for key, values in columns.items() if isinstance(columns, dict) else ():
         _checks.in_memory(values, f"{name}[{key!r}]")
@@ -408,5 +369,5 @@ def same_lengths(columns: Any, name: str) -> None:
 
 
 def home(values: Any) -> str:
-    """The package that a container is of."""
+    """Return the name of the package that defines the type of a container."""
     return type(values).__module__.split(".")[0]

@@ -1,5 +1,5 @@
-"""Columns of numbers by name, from any container; yes and no, and categories, are 1 where a record
-has the property, else 0."""
+"""Convert columns of any container to numbers: yes and no, and categories, become indicators that
+are 1 where a record has the property, else 0."""
 
 from typing import Any
 
@@ -14,7 +14,7 @@ WORDS = {"true": 1.0, "false": 0.0, "": np.nan}  # as CSV files have them
 
 
 def yes_no(values: Any, name: str = "values") -> Any:
-    """A column of yes and no as 1 and 0, NaN where one is missing; every other column as it is."""
+    """Return a column of yes and no as 1 and 0, NaN where missing; other columns as they are."""
     array = _checks.array(values, name, "1-D")
     if array.dtype.kind == "b":
         return array.astype(np.float64)
@@ -28,7 +28,7 @@ def yes_no(values: Any, name: str = "values") -> Any:
 
 
 def is_text(values: Any) -> bool:
-    """Whether a column holds text."""
+    """Return whether a column holds text."""
     array = np.asarray(values)
     return array.dtype.kind in "UT" or (array.dtype.kind == "O" and isinstance(_first(array), str))
 
@@ -36,9 +36,9 @@ def is_text(values: Any) -> bool:
 def indicators(
     labels: Any, name: str, n: int, *, all_but_first: bool = True, argument: str = "W"
 ) -> dict[str, np.ndarray]:
-    """A column of indicators for each label of n records, by default but the first in their order.
+    """Return a column of indicators for each label of n records, by default for all but the first.
 
-    They are called ``name=label``, and are NaN where a record has no label.
+    Columns are named ``name=label``, and are NaN where a record has no label.
     """
     code, distinct = groups(labels, name, n)
     if not 2 <= len(distinct) <= MOST:
@@ -54,13 +54,13 @@ def indicators(
 
 
 def _first(array: np.ndarray) -> Any:
-    """The first value that is there."""
+    """Return the first value that is not missing; None if all are."""
     return next((value for value in array.ravel() if not frames.is_missing(value)), None)
 
 
 def design(values: Any, name: str) -> dict[str, Any]:
-    """Columns of numbers by name, from a data frame, a dict of columns, a series or an array of
-    one or two dimensions; those of an array are called w1, w2, ..."""
+    """Return columns of numbers by name, from a data frame, a dict of columns, a series or an
+    array of one or two dimensions; columns of an array are named w1, w2, ..."""
     _checks.in_memory(values, name)
     if isinstance(values, np.ndarray | list | tuple):
         array = _checks.array(values, name, "columns of numbers")
@@ -91,7 +91,7 @@ def design(values: Any, name: str) -> dict[str, Any]:
 
 
 def _numbers(values: Any, key: str, name: str) -> Any:
-    """One column as numbers; yes and no are 1 and 0."""
+    """Return one column as numbers; yes and no are 1 and 0."""
     try:
         return frames.column(yes_no(values, key), key).array
     except TypeError as error:

@@ -1,4 +1,4 @@
-"""Labels of records: of strata, groups and clusters, numbered in one order, from any container."""
+"""Number the labels of records (strata, groups, clusters) from any container."""
 
 from collections.abc import Sequence
 from typing import Any, NamedTuple
@@ -13,7 +13,7 @@ FLOATS = ("halffloat", "float", "double")  # of which Arrow tells NaN from null,
 
 
 class Labels(NamedTuple):
-    """A column of labels: the number of each record's label, and the labels by number."""
+    """A column of labels: by record the number of its label, and the labels by number."""
 
     code: np.ndarray
     distinct: list[Any]
@@ -23,7 +23,7 @@ class Labels(NamedTuple):
 
 
 def coded(frame: Any, name: str) -> Labels:
-    """A column as labels, a missing one among them."""
+    """Return a column of a table as labels; a missing label is one of them."""
     values = frames.without_dictionary(frames.table_column(frame, name, levels=True))
     if frames.home(values) != "pyarrow" or str(values.type) in FLOATS:
         return codes(frames.labels(values, name), name)
@@ -33,8 +33,8 @@ def coded(frame: Any, name: str) -> Labels:
 
 
 def codes(values: np.ndarray, name: str) -> Labels:
-    """Labels in their order; objects in that in which they appear, one for all that are
-    missing."""
+    """Return labels in ascending order; objects in order of appearance, with one label, None, for
+    all missing ones."""
     if values.ndim != 1:
         raise ArgumentError(f"{name} must be 1-D, got {values.ndim}-D")
     with _checks.converting(values, name, LABELS):
@@ -52,8 +52,8 @@ def codes(values: np.ndarray, name: str) -> Labels:
 
 
 def groups(values: Any, name: str, n: int) -> Labels:
-    """Labels of n records in the order of numbers and texts; a missing one has the number -1 and
-    is none."""
+    """Return labels of n records, numbers and texts in ascending order; records with a missing
+    label have the number -1."""
     column = values if isinstance(values, Labels) else codes(frames.labels(values, name), name)
     _checks.same_length(column.code, name, n, "z")
     present = [k for k, label in enumerate(column.distinct) if not frames.is_missing(label)]
@@ -64,13 +64,13 @@ def groups(values: Any, name: str, n: int) -> Labels:
 
 
 def _sortable(label: Any) -> tuple[str, Any]:
-    """Numbers among themselves, texts among themselves."""
+    """Return a sort key by which numbers are compared with numbers, and texts with texts."""
     return ("", label) if isinstance(label, int | float) else (type(label).__name__, str(label))
 
 
 def label_columns(values: Any, names: Sequence[str], argument: str) -> list[np.ndarray]:
-    """The columns of these names from a table, or from as many arrays; for one name also the array
-    itself."""
+    """Return the columns of these names from a table, or from a list of as many arrays; for one
+    name, `values` may be the array."""
     _checks.in_memory(values, argument)
     if isinstance(values, dict) or frames.is_frame(values):
         return [frames.labels(frames.table_column(values, name, argument), name) for name in names]

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from condmask import frames
+from condmask import frame_rows, frames
 from condmask._blocks import evenly_spaced, in_stretches
 from condmask._checks import LARGEST_EXACT_INTEGER as EXACT
 from condmask.disclosure.units import Columns, candidates, units_of
@@ -120,7 +120,7 @@ def column_of(name: str) -> str:
 def clear_of(frame: Any, masked: Mapping[str, np.ndarray]) -> Clear | None:
     """Columns in clear of a data frame or a dict of columns, beside those that are masked; None
     where there is one masked column alone."""
-    frame = frames.with_index(frame)
+    frame = frame_rows.with_index(frame)
     n = next(iter(masked.values())).size
     names = [name for name in frames.column_names(frame) if name not in masked]
     if not names and len(masked) == 1:
@@ -138,7 +138,7 @@ def clear_of(frame: Any, masked: Mapping[str, np.ndarray]) -> Clear | None:
 def glimpse_of(frame: Any, masked: Mapping[str, np.ndarray]) -> Clear | None:
     """Look for nothing but columns in clear that may name persons; None where `clear_of` gives
     None."""
-    frame = frames.with_index(frame)
+    frame = frame_rows.with_index(frame)
     names = [name for name in frames.column_names(frame) if name not in masked]
     if not names and len(masked) == 1:
         return None

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable
 
 import numpy as np
 
-from condmask import frames
+from condmask import frame_rows, frames
 from condmask.errors import Refusals
 from condmask.frames import Column, DataFrame
 from condmask.labels import Labels, coded
@@ -54,8 +54,8 @@ class OriginalTable:
 
     def take(self, rows: np.ndarray) -> "OriginalTable":
         """Return the table of these rows, given by position, in this order."""
-        return OriginalTable(frames.reordered(self.frame, lambda _: rows))
+        return OriginalTable(frame_rows.reordered(self.frame, lambda _: rows))
 
     def reordered(self, order_of: Callable[[int], np.ndarray]) -> "OriginalTable":
         """Return the table with its rows in the order that is drawn for their number."""
-        return OriginalTable(frames.reordered(self.frame, order_of))
+        return OriginalTable(frame_rows.reordered(self.frame, order_of))

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal
 
-from condmask import _checks, frames
+from condmask import _checks, frame_rows
 from condmask.disclosure.audit import refuse_too_few_records
 from condmask.disclosure.choose import Choice
 from condmask.errors import ArgumentError, Refusals
@@ -98,7 +98,7 @@ class Release(Mapping[str, Estimate]):
     @property
     def data(self) -> DataFrame:
         """A copy of the masked table; None for a file."""
-        return frames.copied(self._source.table) if isinstance(self._source, Frame) else None
+        return frame_rows.copied(self._source.table) if isinstance(self._source, Frame) else None
 
     @property
     def has_columns(self) -> bool:

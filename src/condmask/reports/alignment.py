@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from condmask import _checks, frames
+from condmask import _checks, frame_rows, frames
 from condmask.errors import ArgumentError, ArgumentTypeError
 from condmask.labels import Labels, coded
 from condmask.marks import refuse_marked
@@ -56,10 +56,10 @@ def align(original: Any, release: Release, match: str | None) -> Aligned:
     labels_of_rows(original, "original")
     if match is not None:
         order = _order_of_release(original, release, _checks.text(match, "match"))
-        return Aligned(frames.reordered(original, lambda _: order), True)
+        return Aligned(frame_rows.reordered(original, lambda _: order), True)
     if release.shuffled:
         shuffled = np.random.default_rng(ORDER_SEED)
-        return Aligned(frames.reordered(original, shuffled.permutation), False)
+        return Aligned(frame_rows.reordered(original, shuffled.permutation), False)
     if has_index({"original": original}):  # else labels of files need not be read
         refuse_other_order({"original": original}, release.source.row_labels)
     return Aligned(original, True)
