@@ -155,12 +155,12 @@ def held(code: float, kind: str) -> float:
 
 
 def without_codes(x: np.ndarray, codes: Sequence[Code], kind: str) -> np.ndarray:
-    """The column with NaN for its codes."""
+    """Return the column with NaN for its codes."""
     return np.where(is_code(x, codes, kind), np.nan, x) if codes else x
 
 
 def numbers_of(values: Any, name: str, codes: tuple[Code, ...]) -> np.ndarray:
-    """A column from any container as numbers, NaN where there is no value."""
+    """Return a column from any container as numbers, NaN for missing values and codes."""
     column = frames.column(values, name)
     return without_codes(column.array, codes, column.kind)
 
@@ -168,7 +168,7 @@ def numbers_of(values: Any, name: str, codes: tuple[Code, ...]) -> np.ndarray:
 def values_of(
     schemes: Mapping[str, Any], columns: Mapping[str, frames.Column]
 ) -> dict[str, np.ndarray]:
-    """Columns with NaN for their codes."""
+    """Return columns with NaN for their codes."""
     return {
         name: without_codes(x, schemes[name].codes, kind)
         for name, (x, _, kind, _) in columns.items()
@@ -228,8 +228,8 @@ def _steps_of(code: Code, grid: Grid | None, kind: str) -> tuple[float, float]:
 
 
 def restore_codes(scheme: Any, z: np.ndarray, x: np.ndarray, kind: str, name: str) -> np.ndarray:
-    """Masked values as they are published, all finite, with the codes of the original in their
-    places."""
+    """Return masked values as they are published, all finite, with the codes of the original in
+    their places."""
     codes = released_codes(scheme)
     where = is_code(x, codes, kind)
     with np.errstate(over="ignore"):

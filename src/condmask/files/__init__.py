@@ -1,1 +1,1 @@
-"""Files in, files out: Parquet, Arrow and CSV."""
+"""Read and write files: Parquet, Arrow and CSV."""

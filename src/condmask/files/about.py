@@ -1,8 +1,8 @@
-"""What is published with the data: in the schema of Parquet and Arrow, beside CSV, once in a
-folder.
+"""Read the metadata published with the data: in the schema of Parquet and Arrow, in a file next to
+CSV, once in a folder.
 
-A release of several parts also says what the masked columns of each add up to. Where that differs
-on reading, somebody moved rows: relations with other columns are refused then.
+The metadata of a release of several parts have the sum of each masked column by part. If sums
+differ on reading, rows were moved, and relations with other columns are refused.
 """
 
 import hashlib
@@ -28,7 +28,7 @@ TEXT = (
 
 
 class Published(NamedTuple):
-    """What is published with a table.
+    """The metadata published with a table.
 
     Attributes
     ----------
@@ -39,7 +39,7 @@ class Published(NamedTuple):
     csv : CsvFormat or None
         How text is written; None where the data are no text.
     sums : dict of str to list of float
-        What each masked column adds up to in each part; empty for one part.
+        The sum of each masked column by part; empty for one part.
     shuffled : bool
         Whether the rows are in another order than those of the original.
     """
@@ -57,7 +57,7 @@ class Published(NamedTuple):
         return sum(self.parts)
 
     def to_dict(self) -> dict[str, Any]:
-        """All of it in terms of JSON."""
+        """Return the metadata as objects of JSON."""
         entries = {
             "about": TEXT,
             "version": VERSION,
@@ -77,8 +77,8 @@ class Published(NamedTuple):
 
     @classmethod
     def from_json(cls, text: bytes, place: Any) -> "Published":
-        """What `to_dict` described, and what version 1 wrote, in which all records are one
-        part."""
+        """Read metadata that `to_dict` returned, or those of version 1, in which all records are
+        one part."""
         try:
             entries = json.loads(text)
             newer = entries["version"] > VERSION
@@ -105,13 +105,13 @@ class Published(NamedTuple):
 
 
 def sidecar(path: Path) -> Path:
-    """The file beside CSV."""
+    """Return the path of the metadata of a CSV file."""
     return path.with_name(path.name + SIDECAR)
 
 
 def digest_of(path: Path) -> str:
-    """The SHA-256 of a file; of a folder or a pattern, that of the list of those of its files of
-    data."""
+    """Return the SHA-256 of a file; of a folder or a pattern, that of a list of the SHA-256 of its
+    data files."""
     if path.is_file():
         with path.open("rb") as file:
             return hashlib.file_digest(file, "sha256").hexdigest()
@@ -122,8 +122,7 @@ def digest_of(path: Path) -> str:
 
 
 def published(path: Path) -> Published | None:
-    """What was published with a file or a folder: in its schema, beside it or in it; None if
-    nothing was."""
+    """Return the metadata published with a file or a folder; None if there are none."""
     with tables.reading(path):
         path.stat()  # which refuses a file that is not there
         form = "" if path.is_dir() else tables.format_of(path)

@@ -1,8 +1,8 @@
-"""CSV as it was written: every cell is text, so that whatever is not masked comes back as it was.
+"""Read and write CSV with every cell as text, so that cells that are not masked stay as they were.
 
-The first line alone is looked at; what it leaves open, `CsvFormat` says. Kept are the words for
+The format is read from the first line alone; `CsvFormat` names the rest. Kept are the words for
 missing values, 007, dates, the encoding, a byte order mark, ``sep=;`` above the header, the
-decimal mark and line breaks. Let go are quotes that were not needed, and empty lines where there
+decimal mark and line breaks. Not kept are quotes that were not needed, and empty lines where there
 are several columns; text behind a closing quote is joined to it.
 """
 
@@ -88,21 +88,21 @@ class CsvFormat:
 
     @property
     def missing(self) -> Any:
-        """All words for a missing value, an array of Arrow."""
+        """Words for a missing value, as an array of Arrow."""
         return pa.array([*MISSING, *self.na], pa.large_string())
 
 
 class Layout(NamedTuple):
-    """How one file is written, and all that stands before its first record."""
+    """The format of one file, and all that stands before its first record."""
 
-    form: CsvFormat  # of which nothing is left open
+    form: CsvFormat  # complete
     mark: bytes  # of the order of bytes
     head: str
     names: tuple[str, ...]
 
 
 def layout_of(path: Path, form: CsvFormat) -> Layout:
-    """How a file is written: what its first line shows, where the format does not say."""
+    """Return the layout of a file; the first line shows all that the format leaves open."""
     with pa.input_stream(str(path)) as file:
         start = file.read(FIRST)
     encoding, mark = next(
@@ -132,8 +132,7 @@ def layout_of(path: Path, form: CsvFormat) -> Layout:
 
 
 def new_layout(path: Path, names: Sequence[str]) -> Layout:
-    """How a file is written that was no text before; refused where `layout_of` would find other
-    names."""
+    """Return the layout of a new file; refused if `layout_of` would read other names from it."""
     unfit = [name for name in names if name != name.strip() or len(name.splitlines()) > 1]
     _checks.require(
         not unfit, f"{path} must have names without line breaks and blanks around them", unfit
@@ -145,7 +144,7 @@ def new_layout(path: Path, names: Sequence[str]) -> Layout:
 
 
 def batches(path: Path, layout: Layout, names: Iterable[str]) -> Any:
-    """A reader of record batches in which every cell is text."""
+    """Return a reader of record batches in which every cell is text."""
     form = layout.form
     skipped = 1 + layout.head.lower().startswith("sep=")
     read = arrow_csv.ReadOptions(
@@ -159,8 +158,8 @@ def batches(path: Path, layout: Layout, names: Iterable[str]) -> Any:
 
 
 def numbers(texts: Any, layout: Layout, name: str, row: int = 1) -> np.ndarray:
-    """Cells as numbers, NaN where a value is missing; ``row`` is that of the first one, for
-    errors."""
+    """Return cells as numbers, NaN where a value is missing; ``row`` is the number of the first
+    cell, for messages."""
     bare = pc.ascii_trim_whitespace(texts)
     gaps = pc.is_in(bare, value_set=layout.form.missing)
     bare = pc.if_else(gaps, pa.scalar("nan", pa.large_string()), bare)
@@ -182,9 +181,12 @@ def numbers(texts: Any, layout: Layout, name: str, row: int = 1) -> np.ndarray:
 
 
 def as_written(masked: Any, cells: Any, layout: Layout, places: int | None) -> Any:
-    """Masked numbers, an Arrow array, as text with so many decimals, or as few as each needs;
-    where there is none, the cell of the original stays if it stands for a missing value, and is
-    emptied otherwise."""
+    """Return masked numbers, an Arrow array, as text with `places` decimals; None for as few as
+    each needs.
+
+    In place of a missing number the cell of the original is kept if it is a word for a missing
+    value, and emptied otherwise.
+    """
     kind = pa.large_string()
     text = masked.cast(pa.string())
     # of polars and NumPy
@@ -203,7 +205,7 @@ def as_written(masked: Any, cells: Any, layout: Layout, places: int | None) -> A
 
 
 def lines(table: Any, layout: Layout) -> Iterator[bytes]:
-    """Rows of text as lines, some at once; quoted are the cells that need it."""
+    """Yield rows of text as encoded lines, many at once; cells are quoted where needed."""
     end = "\r\n" if layout.head.endswith("\r\n") else layout.head[-1]
     special = f'[{re.escape(layout.form.delimiter)}"\r\n]'
     mark, none, between = (

@@ -1,4 +1,4 @@
-"""The order of the files of a folder, and their names in a release, on which all readers agree.
+"""Name the files of a folder so that all readers agree on their order.
 
 Writers such as Dask number their files, part.0 to part.11. Dask reads them in the order of the
 numbers; pandas, polars and DuckDB read them in the order of the letters, part.10 before part.2.

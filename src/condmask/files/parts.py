@@ -1,7 +1,7 @@
-"""A file, a long file and the files of a folder, as one table read in parts.
+"""Read a file, a long file, or the files of a folder as one table in parts.
 
 A part is the next ``part_rows`` rows over all files, whatever their row groups; the last one has
-half to one and a half as many, so that no rest of five rows is left. Folders called ``key=value``
+half to one and a half times as many, so that no tiny part is left. Folders called ``key=value``
 are columns, as Hive has them. Names that begin with ``.`` or ``_`` are left out.
 """
 
@@ -38,14 +38,14 @@ SAMPLE = 1 << 14  # rows from all over the files
 
 
 class Source:
-    """One table in one file, or in several.
+    """Reads one table in one file, or in several.
 
     Parameters
     ----------
     place : path
         A file, a folder, or a pattern of files (``data/*.parquet``).
     csv : CsvFormat, optional
-        How CSV files are written; without meaning for others.
+        The format of CSV files; ignored for others.
     part_rows : int, optional
         Rows of a part; by default 2^24 divided by the number of columns.
 
@@ -56,9 +56,9 @@ class Source:
         then.
     files : list of Path
     rows : list of int
-        The rows of each, once it was read to its end; -1 before.
+        The rows of each file, once it was read to its end; -1 before.
     keys : dict of str to list
-        What stands in the names of the folders above each file, and the names of the files.
+        By key, the values in the names of the folders above each file; and the files' names.
     schema : Schema
         Of the table, with a column for each key.
     marks : list of Mark
@@ -103,8 +103,8 @@ class Source:
         )
 
     def require(self, names: Iterable[str], masked: Iterable[str] = ()) -> None:
-        """Refuse columns that there are not, and to mask what stands in names of folders, which
-        are released."""
+        """Refuse names of columns that do not exist, and masked columns that stand in the names
+        of folders, which are released."""
         for name in [*masked, *names]:
             if name not in self.names:
                 there = _checks.listed(self.names)
@@ -117,8 +117,20 @@ class Source:
     def parts(
         self, names: Iterable[str] | None = None, sizes: Sequence[int] = ()
     ) -> Iterator[Any]:
-        """The rows in parts, at least one, which are tables of Arrow, of these sizes where they
-        are known; refused where somebody wrote to a file since the source was opened."""
+        """Yield the rows in parts, at least one, as tables of Arrow.
+
+        Parameters
+        ----------
+        names : iterable of str, optional
+            The columns; None for all.
+        sizes : sequence of int
+            The rows of each part, where they are known.
+
+        Raises
+        ------
+        FileError
+            If a file was written to since the source was opened.
+        """
         held: list[Any] = []
         count = 0
         given = iter(sizes)
@@ -141,7 +153,7 @@ class Source:
         yield pa.concat_tables(held)
 
     def numeric(self, table: Any, names: Iterable[str], row: int = 1) -> Any:
-        """A part, which begins at this row, in which columns of text hold numbers."""
+        """Return a part, which begins at this row, with these columns of text as numbers."""
         self.require(names)
         for name in names if self.layout is not None else ():
             if name not in self.keys:
@@ -151,16 +163,16 @@ class Source:
         return table
 
     def numbers(self, table: Any, name: str) -> frames.Column:
-        """A column of a part as numbers."""
+        """Return a column of a part as numbers."""
         return frames.column_of(self.numeric(table, [name]), name, least=0, finite=False)
 
     def table(self, names: Iterable[str] | None = None, *, numeric: Iterable[str] = ()) -> Any:
-        """All rows as one table, in which these columns of text hold numbers."""
+        """Return all rows as one table, with the columns `numeric` of text as numbers."""
         return self.numeric(pa.concat_tables(self.parts(names)), numeric)
 
     def column(self, name: str) -> np.ndarray:
-        """A whole column as numbers, in single precision where it has them; else as it is, None
-        for missing."""
+        """Return a whole column as numbers, float32 or float64 as it is stored; a column without
+        numbers as objects, None for missing."""
         table = self.table([name])
         try:
             column = self.numbers(table, name)
@@ -171,7 +183,7 @@ class Source:
         return np.asarray(column.array, np.float32 if column.kind == "float32" else np.float64)
 
     def labels(self, name: str) -> Labels:
-        """A column as labels; words for missing values in text are none."""
+        """Return a whole column as labels; words for missing values in text are missing labels."""
         table = self.table([name])
         if self.layout is not None and name not in self.keys:
             gaps = pc.is_in(table[name], value_set=self.layout.form.missing)
@@ -180,7 +192,7 @@ class Source:
 
     @cached_property
     def row_labels(self) -> Known:
-        """The labels of the rows where the files note an index of pandas, as pandas reads it."""
+        """The labels of the rows, if the files describe an index of pandas, as pandas reads it."""
         noted = json.loads((self.schema.metadata or {}).get(b"pandas", b"{}")).get(
             "index_columns", []
         )
@@ -192,7 +204,7 @@ class Source:
         return (RowLabels(index, f"pd.{reader}({str(self.path)!r}).index"),)
 
     def sample(self) -> Any:
-        """Some rows from all over the files; after a pass through all."""
+        """Return rows from all over the files, which must have been read to their ends."""
         rows = in_stretches(sum(self.rows), SAMPLE)
         first = 0
         pieces = []
@@ -203,8 +215,8 @@ class Source:
         return pa.concat_tables(pieces)
 
     def _tables(self, names: Iterable[str] | None) -> Iterator[Any]:
-        """The batches of all files, as tables of the common schema, with what stands in the names
-        of their folders."""
+        """Yield the batches of all files as tables of one schema, with columns for the keys in
+        the names of their folders."""
         chosen = self.names if names is None else list(dict.fromkeys(names))
         self.require(chosen)
         stored = [name for name in chosen if name not in self.keys] or self.names[:1]
@@ -225,7 +237,7 @@ class Source:
             yield schema.empty_table()
 
     def _stamped(self) -> list[tuple[int, int]]:
-        """What changes when somebody writes to a file."""
+        """Return by file its size and time of change, which differ after writing."""
         return [(status.st_size, status.st_mtime_ns) for status in map(Path.stat, self.files)]
 
     def _refuse_changed(self) -> None:
@@ -236,8 +248,10 @@ class Source:
 
 
 def files_of(path: Path) -> tuple[Path, list[Path]]:
-    """Return the folder above all files of data of a folder or a pattern, and these files: in the
-    order of their paths, but of the last number in names that differ by it."""
+    """Return the folder above all data files of a folder or a pattern, and these files.
+
+    They are in the order of their paths; names that differ by their last number, in its order.
+    """
     base = path
     while glob.has_magic(str(base)) and not base.is_dir():
         base = base.parent
@@ -264,8 +278,8 @@ def _without_dask_index(schema: Any) -> Any:
 
 
 def _plain(kind: Any) -> Any:
-    """A type with text in place of views of it, which polars writes; pyarrow takes no rows of
-    them."""
+    """Return a type with text in place of views of text, which polars writes: pyarrow cannot take
+    rows of views."""
     if pa.types.is_dictionary(kind):
         return pa.dictionary(kind.index_type, _plain(kind.value_type), kind.ordered)
     if pa.types.is_struct(kind):
@@ -280,14 +294,14 @@ def _plain(kind: Any) -> Any:
 
 
 def _one(path: Path, found: Mapping[Any, str], what: str) -> Any:
-    """What all files have in common; the files that differ in it are named."""
+    """Return the one value that all files share; refused with the names of files that differ."""
     _checks.require(len(found) == 1, f"{path} must {what}", " and ".join(found.values()))
     return next(iter(found))
 
 
 def _keys(names: list[str]) -> dict[str, list[Any]]:
-    """What stands in the names of folders, by key and file, whole numbers where all are; and the
-    files' names."""
+    """Return by key the values in the names of folders, file by file, as integers if all are; and
+    the names of the files."""
     rows = [
         dict(part.split("=", 1) for part in name.split("/")[:-1] if "=" in part) for name in names
     ]
@@ -302,7 +316,7 @@ def _keys(names: list[str]) -> dict[str, list[Any]]:
 
 
 def unified(path: Any, schemas: list[Any], keys: Mapping[str, list[Any]]) -> Any:
-    """The one schema of all files, with a column for each key."""
+    """Return the one schema of all files, with a column for each key."""
     for schema in schemas:
         twice = sorted(
             {name for name in schema.names if schema.names.count(name) > 1 or name in keys}
@@ -318,13 +332,13 @@ def unified(path: Any, schemas: list[Any], keys: Mapping[str, list[Any]]) -> Any
         unified = pa.unify_schemas(schemas, promote_options="default")
     except pa.ArrowException as error:  # which names columns and types
         raise ArgumentError(f"{path} must have columns of one type: {error}") from None
-    told = [pa.field(key, pa.array(values).type) for key, values in keys.items()]
-    return pa.schema([*unified, *told], unified.metadata)
+    key_fields = [pa.field(key, pa.array(values).type) for key, values in keys.items()]
+    return pa.schema([*unified, *key_fields], unified.metadata)
 
 
 def read_column(path: Place, name: str, *, csv: CsvFormat | None = None) -> np.ndarray:
-    """One column of a file: float32 or float64, NaN for missing, where it is numeric, else as it
-    is.
+    """Read one column of a file: float32 or float64 with NaN for missing if it is numeric, else as
+    it is stored.
 
     Parameters
     ----------

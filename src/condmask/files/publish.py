@@ -1,6 +1,6 @@
-"""A release gets its name at once and whole, or not at all.
+"""Publish files at once and whole, or not at all.
 
-It is written in a hidden folder of its own, ``.name.condmask``, that nobody else may have, and
+A release is written in a hidden folder, ``.name.condmask``, which only one job may have, and then
 renamed. A kill leaves the old file, or none, under the target's name; what then lies in the hidden
 folder is a second masking of the same records, and the next job says so.
 """
@@ -35,8 +35,8 @@ def refuse_target(target: Path, source: Path | None, *, force: bool) -> None:
 
 @contextmanager
 def publishing(target: Path) -> Iterator[Path]:
-    """Where a file or a folder is written, in a hidden folder, that then gets its name, after what
-    is beside it there."""
+    """Yield a path in a hidden folder at which to write; then move all of that folder next to the
+    target, the target last."""
     hidden = _hidden(target)
     with reading(target):
         hidden.mkdir()
@@ -53,7 +53,7 @@ def publishing(target: Path) -> Iterator[Path]:
 
 
 def write_whole(path: Path, data: bytes) -> None:
-    """A small file, whole or not at all."""
+    """Write a small file, whole or not at all."""
     with publishing(path) as hidden:
         hidden.write_bytes(data)
 

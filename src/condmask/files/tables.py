@@ -1,5 +1,4 @@
-"""Tables in files: Parquet, Arrow and CSV, read in batches by pyarrow and written by it; and
-TOML."""
+"""Read and write tables with pyarrow, in batches: Parquet, Arrow and CSV; and read TOML."""
 
 import os
 import tomllib
@@ -23,7 +22,7 @@ BUFFER = 1 << 22  # bytes of a column that are read at once
 
 
 def format_of(path: Path) -> str:
-    """The format of a file, by its suffix."""
+    """Return the format of a file, by its suffix."""
     found = next((form for end, form in FORMATS.items() if path.name.lower().endswith(end)), None)
     if found is None:
         raise ArgumentError(f"{path} must end in one of {', '.join(FORMATS)}")
@@ -32,7 +31,7 @@ def format_of(path: Path) -> str:
 
 @contextmanager
 def reading(path: Path) -> Iterator[None]:
-    """Errors of the system and of pyarrow as one sentence; pyarrow's own holds rows and values."""
+    """Turn errors of the system and of pyarrow into one sentence: pyarrow's own shows values."""
     try:
         yield
     except FileError:
@@ -49,8 +48,7 @@ def reading(path: Path) -> Iterator[None]:
 
 
 def described(path: Path) -> tuple[Any, Mapping[bytes, bytes]]:
-    """The schema of a file of Parquet or Arrow, and its notes, to which `write` adds at the
-    end."""
+    """Return the schema of a Parquet or Arrow file, and its metadata, to which `write` adds."""
     if format_of(path) == "Parquet":
         with pq.ParquetFile(str(path)) as file:
             return file.schema_arrow, file.metadata.metadata or {}
@@ -59,7 +57,7 @@ def described(path: Path) -> tuple[Any, Mapping[bytes, bytes]]:
 
 
 def batches(path: Path, layout: Layout | None, names: Sequence[str], rows: int) -> Iterator[Any]:
-    """Some columns of a file in record batches; those of Parquet have so many rows."""
+    """Yield some columns of a file in record batches; those of Parquet have `rows` rows."""
     if layout is not None:
         with csv_text.batches(path, layout, names) as reader:
             yield from reader
@@ -81,8 +79,8 @@ def write(
     codecs: Any,
     notes: Callable[[], dict[str, str]],
 ) -> None:
-    """Write tables into one file, whose format its ending tells; `notes` are known when all tables
-    are."""
+    """Write tables into one file, in the format of its suffix; `notes` is called once all tables
+    are written."""
     with pa.output_stream(str(path)) as sink:  # which compresses by its ending
         if layout is not None:
             sink.write(layout.mark + layout.head.encode(layout.form.encoding))
@@ -103,7 +101,7 @@ def write(
 
 
 def codecs_of(path: Path) -> dict[str, str]:
-    """How the columns of a Parquet file are compressed."""
+    """Return by column how a Parquet file is compressed."""
     metadata = pq.read_metadata(str(path))
     count = metadata.num_columns if metadata.num_row_groups else 0
     columns = [metadata.row_group(0).column(k) for k in range(count)]
@@ -114,7 +112,7 @@ def codecs_of(path: Path) -> dict[str, str]:
 
 
 def read_toml(path: Path) -> dict[str, Any]:
-    """The entries of a TOML file, as studies and options are written; refused where it is none."""
+    """Return the entries of a TOML file, in which studies and options are written."""
     with reading(path):
         content = path.read_bytes()
     try:

@@ -1,4 +1,4 @@
-"""Releases that analysts cannot use: noise so wide that group means and regressions drown in it.
+"""Warn of releases of little use: noise so wide that group means and regressions drown in it.
 
 Both rest on pseudo-values (`linear.pseudo_values`, `reverse_mapping.pseudo_values`), which vary N
 times as much as without noise. Under reverse mapping N depends on the data, and beyond 5 these
@@ -37,7 +37,7 @@ NARROWEST = 1e-3  # times sigma, from where it is sought
 
 
 class Candidate(NamedTuple):
-    """What is about to be released.
+    """A release before it is masked.
 
     Attributes
     ----------
@@ -115,7 +115,7 @@ def _loss(times: float, scheme: Any) -> str:
     )
 
 
-# --- what would do ---
+# --- parameters under which the release would be useful ---
 
 
 def _remedy(candidate: Candidate, wide: Sequence[str]) -> dict[str, str]:

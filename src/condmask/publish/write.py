@@ -1,4 +1,4 @@
-"""Masked parts on their way into files: one, or as many as the source has, of the same names."""
+"""Write masked parts into files: one, or as many as the source has, under the same names."""
 
 import json
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
@@ -30,7 +30,7 @@ Masked = tuple[Any, Mapping[str, Any]]  # a part, and its masked columns
 
 
 class Shape(NamedTuple):
-    """What the files of a release look like.
+    """The names and formats of the files of a release.
 
     Attributes
     ----------
@@ -54,8 +54,8 @@ class Shape(NamedTuple):
 
 
 def shape_of(origin: Source, target: Path, keep: Sequence[str]) -> Shape:
-    """The shape of the release of a source: that of the source, but for another format of a single
-    file."""
+    """Return the shape of the release of a source: that of the source, except that a single file
+    may get another format."""
     whole = origin.schema
     # of the table and of its columns
     there = sorted(
@@ -84,8 +84,8 @@ def write(
     progress: Progress = None,
     workers: int = 1,
 ) -> None:
-    """Write masked parts into files of so many rows at a hidden place, and what is published with
-    them."""
+    """Write masked parts into files with these numbers of rows at a hidden place, with the
+    metadata of the release."""
     sums: dict[str, list[float]] = {name: [] for name in published.schemes if published.parts[1:]}
     written = released_parts(shape, published, parts, sums, progress)
     written = written if workers == 1 else ahead(written)
@@ -105,16 +105,16 @@ def write(
         raise FileError(
             f"{place.name}: its source has other rows than before; nothing was published"
         )
-    told = published._replace(csv=shape.layout and shape.layout.form, sums=sums).to_dict()
+    metadata = published._replace(csv=shape.layout and shape.layout.form, sums=sums).to_dict()
     if shape.names != [ALONE]:
-        (place / MANIFEST).write_text(json.dumps(told))
+        (place / MANIFEST).write_text(json.dumps(metadata))
     elif shape.layout is not None:
-        told |= {"sha256": about.digest_of(place)}
-        about.sidecar(place).write_text(json.dumps(told))
+        metadata |= {"sha256": about.digest_of(place)}
+        about.sidecar(place).write_text(json.dumps(metadata))
 
 
 def _next_rows(count: int, held: list[Any], written: Iterator[Any]) -> Iterator[Any]:
-    """The next rows of all parts, of which the next one is held, or what is left of it."""
+    """Yield the next `count` rows; the rest of a part is put back into `held`."""
     while count:
         table = held.pop() if held else next(written)
         if table.num_rows > count:
@@ -133,7 +133,7 @@ def released_parts(
     sums: dict[str, list[float]],
     progress: Progress = None,
 ) -> Iterator[Any]:
-    """The parts as they are written; what the columns in `sums` add up to in each goes there."""
+    """Yield the parts as tables to be written; append the sums of their columns to `sums`."""
     schema = None
     done = 0
     for part, masked in parts:
@@ -156,9 +156,11 @@ def released_parts(
 
 
 def _schema_of(shape: Shape, published: Published, masked: Mapping[str, Any]) -> Any:
-    """The schema of the release: masked columns of whole numbers stay such in spite of gaps. Of
-    the notes on the source only the index and columns of pandas are left, and those to be kept by
-    name."""
+    """Return the schema of the release.
+
+    Masked columns of integers stay integers in spite of gaps. Of the metadata of the source, only
+    pandas' index and columns are kept, and entries to be kept by name.
+    """
     types = {name: column.type for name, column in masked.items()}
     for name in types:
         scheme = published.schemes[name]
@@ -180,14 +182,14 @@ def _schema_of(shape: Shape, published: Published, masked: Mapping[str, Any]) ->
     pandas = {}
     if b"pandas" in before:
         pandas[b"pandas"] = _pandas(json.loads(before[b"pandas"]), types, shape.schema.names)
-    told = published.to_dict() | {"in_folder": shape.names != [ALONE]}
-    noted = {**kept(before), **pandas, about.KEY: json.dumps(told).encode()}
+    described = published.to_dict() | {"in_folder": shape.names != [ALONE]}
+    noted = {**kept(before), **pandas, about.KEY: json.dumps(described).encode()}
     return pa.schema(fields, with_mark(noted, [*published.schemes], published.records))
 
 
 def _pandas(note: dict[str, Any], types: Mapping[str, Any], names: Collection[str]) -> bytes:
-    """Pandas' note on columns that are released, without attributes of the frame; masked columns
-    are of the types that they now have."""
+    """Return pandas' note on the released columns, without the attributes of the frame, and with
+    the types that masked columns have now."""
     kept = {name: note[name] for name in OF_PANDAS if name in note}
     kept["index_columns"] = [
         index
@@ -209,7 +211,7 @@ def _pandas(note: dict[str, Any], types: Mapping[str, Any], names: Collection[st
 
 
 def _of_records(column: Any) -> Any:
-    """A column without labels that no record has: a dictionary may name who was left out."""
+    """Return a column without labels that no record has: they may name records left out."""
     if not pa.types.is_dictionary(column.type):
         return column
     whole = column.unify_dictionaries().combine_chunks()
@@ -223,7 +225,7 @@ def _of_records(column: Any) -> Any:
 def _as_text(
     part: Any, masked: Mapping[str, Any], schemes: Mapping[str, Any], layout: Layout
 ) -> Any:
-    """A part as text, with nothing for a missing value that had no word."""
+    """Return a part as text, with empty cells for missing values that had no word."""
     texts = {}
     strata = names_of(next(iter(schemes.values())).strata)
     for name in layout.names:
