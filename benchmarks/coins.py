@@ -57,7 +57,7 @@ BY_HAND = {
     "growth": 0.41,
     "coordinates": 0.23,
 }
-SCHEME = cm.ConditionalMasking(0.6, 1.0, reverse_mapping=True, aggregate_ends=5)
+SCHEME = cm.ReverseMapping(0.6, 1.0, aggregate_ends=5)
 
 
 def halvings(made):

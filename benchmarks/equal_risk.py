@@ -43,7 +43,7 @@ def run(name, replications, seed):
     """The rows of a comparison."""
     x, other = columns(name)
     spread = float(f"{min(x.std(), np.diff(np.quantile(x, [0.25, 0.75]))[0] / 1.349):.2g}")
-    scheme = cm.ConditionalMasking(P, SIGMA * spread, reverse_mapping=True)
+    scheme = cm.ReverseMapping(P, SIGMA * spread)
     found = cm.compare(x, scheme, d=D * spread, other=other, replications=replications, rng=seed)
     deviation = 0.01 * float(x.std())
     units = {

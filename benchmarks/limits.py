@@ -28,9 +28,7 @@ MB = 2.0**20
 STEP = 0.002  # s between two looks at the memory
 SCHEMES = {
     "grid": cm.ConditionalMasking(0.6, 500.0),
-    "reverse": cm.ConditionalMasking(
-        0.6, 0.5, scale="log", reverse_mapping=True, aggregate_ends=5
-    ),
+    "reverse": cm.ReverseMapping(0.6, 0.5, scale="log", aggregate_ends=5),
 }
 OPEN = {"accept_visible_coins": True}  # what an audit would refuse is measured all the same
 

@@ -37,7 +37,8 @@ class StudyOfIntervals:
 
     def setup(self, n, scheme):
         mapped = scheme == "reverse mapping"
-        self.schemes = [cm.ConditionalMasking(0.6, data.SIGMA, reverse_mapping=mapped)]
+        method = cm.ReverseMapping if mapped else cm.ConditionalMasking
+        self.schemes = [method(0.6, data.SIGMA)]
         self.time_intervals(n, scheme)
 
     def time_intervals(self, n, scheme):

@@ -52,7 +52,7 @@ def by_hand(made, near=0.1):
 
 
 def mapped(sigma=0.3, **options):
-    return cm.ConditionalMasking(0.6, sigma, reverse_mapping=True, aggregate_ends=5, **options)
+    return cm.ReverseMapping(0.6, sigma, aggregate_ends=5, **options)
 
 
 def log(sigma=0.2, **options):

@@ -159,7 +159,7 @@ PICTURES = {
     "cdf": cdf,
     "release": lambda: released(SCHEME, originals()),
     "reverse_mapping": lambda: released(
-        cm.ConditionalMasking(0.4, 0.3, scale="log", reverse_mapping=True),
+        cm.ReverseMapping(0.4, 0.3, scale="log"),
         np.exp(originals() / 2_000.0),
     ),
 }

@@ -27,6 +27,18 @@ DONORS = 1
 NOISES = 2
 
 
+# what entries are in a key, as they were when reverse mapping was an option of conditional masking
+EARLIER = {
+    "ConditionalMasking": {"scale": "linear", "patterns": []},
+    "ReverseMapping": {
+        "scheme": "ConditionalMasking",
+        "reverse_mapping": True,
+        "donors": "permutation",
+        "patterns": [],
+    },
+}
+
+
 def working_secret(seed, schemes, columns, strata=None):
     """The 16 bytes under which ``columns`` are masked together where rng is a whole number."""
     root = hashlib.blake2b(str(seed).encode(), digest_size=16, person=b"condmask seed").digest()
@@ -36,13 +48,11 @@ def working_secret(seed, schemes, columns, strata=None):
 def derived_secret(root, schemes, columns, strata=None):
     """The same where rng is a key: what is released, hashed, are the labels of its use.
 
-    ``schemes`` are names and entries, as published; those of conditional masking have an empty
-    list of patterns besides. Columns are as they are masked; where there are pools, the first row
-    of each record's pool follows.
+    ``schemes`` are names and entries, as published. Columns are as they are masked; where there
+    are pools, the first row of each record's pool follows.
     """
     described = [
-        [name, {**scheme, "patterns": []} if scheme["scheme"] == "ConditionalMasking" else scheme]
-        for name, scheme in schemes
+        [name, {**scheme, **EARLIER.get(scheme["scheme"], {})}] for name, scheme in schemes
     ]
     labels = [b"mask", json.dumps(described, sort_keys=True, separators=(",", ":")).encode()]
     labels += [hashlib.sha256(np.array(column, "<f8").tobytes()).digest() for column in columns]

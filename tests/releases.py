@@ -124,9 +124,7 @@ FILES = {
 
 def scheme_of(x, p=0.6, noise="normal", scale="linear", **options):
     sigma = 0.3 if scale == "log" else 0.3 * float(x.std())
-    return cm.ConditionalMasking(
-        p, sigma, noise=noise, scale=scale, reverse_mapping=True, **options
-    )
+    return cm.ReverseMapping(p, sigma, noise=noise, scale=scale, **options)
 
 
 def mapped_rows(x, scheme, count, rng):

@@ -29,7 +29,7 @@ N = 1200
 P = ("--p", "0.6", "--sigma", "0.3")
 SIGMA = ("--p", "0.6", "--sigma", "300")
 MAPPED = (*P, "--scale", "log", "--reverse-mapping")
-SCHEME = cm.ConditionalMasking(0.6, 0.3, scale="log", reverse_mapping=True)
+SCHEME = cm.ReverseMapping(0.6, 0.3, scale="log")
 NOISE = cm.ConditionalMasking(0.6, 300.0)
 OPTIONS = "--p 0.6 --sigma 0.3 --reverse-mapping --scale log"
 NAMES = ["plan", "audit", "mask", "risk", "estimate", "report", "info", "simulate", "demo"]
@@ -291,9 +291,9 @@ def test_a_scheme_is_chosen_where_none_is_named(run):
     )
     scheme = json.loads(out)["columns"]["gaps"]
 
-    assert (code, scheme["reverse_mapping"]) == (0, True)
+    assert (code, scheme["scheme"]) == (0, "ReverseMapping")
     assert err.splitlines()[0].startswith(
-        f"gaps: {in_shell(repr(cm.ConditionalMasking.from_dict(scheme)))}: noise of "
+        f"gaps: {in_shell(repr(cm.ReverseMapping.from_dict(scheme)))}: noise of "
     )
 
 
@@ -460,9 +460,7 @@ def test_options_of_a_file_give_way_to_those_typed(answer, tmp_path):
         "mask", "--target", "NEW/a.parquet", "--options", "NEW/options.toml", "--p", "0.6"
     )
 
-    scheme = cm.ConditionalMasking(
-        0.6, 0.3, scale="log", reverse_mapping=True, missing=(-8, None), range=(0, None)
-    )
+    scheme = cm.ReverseMapping(0.6, 0.3, scale="log", missing=(-8, None), range=(0, None))
     assert alike(found["columns"], {"income": scheme.to_dict()})
 
 
@@ -494,7 +492,7 @@ def test_columns_of_a_file_may_differ(run, tmp_path):
 
     found = json.loads(run("audit", "in.parquet", "--options", "NEW/options.toml", "--json")[1])
 
-    educ = cm.ConditionalMasking(0.6, 2.0, reverse_mapping=True)
+    educ = cm.ReverseMapping(0.6, 2.0)
     assert alike(found["schemes"], {"income": SCHEME.to_dict(), "educ": educ.to_dict()})
 
 

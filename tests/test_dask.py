@@ -294,18 +294,14 @@ REFUSED = {
         partitioned(FRAME.assign(pay=DECIMALS)),
         ValueError,
         "must have columns of one type",
-        {"schemes": {"pay": cm.ConditionalMasking(0.6, 0.3, scale="log", reverse_mapping=True)}},
+        {"schemes": {"pay": cm.ReverseMapping(0.6, 0.3, scale="log")}},
     ),
     "no rows": (partitioned(cuts=[0, 0, 0]), ValueError, "at least 2 records, got none", {}),
     "open ends": (
         partitioned(),
         ValueError,
         "aggregate_ends must be a number in a table of Dask",
-        {
-            "schemes": {
-                "pay": cm.ConditionalMasking(0.6, 1e3, reverse_mapping=True, aggregate_ends="auto")
-            }
-        },
+        {"schemes": {"pay": cm.ReverseMapping(0.6, 1e3, aggregate_ends="auto")}},
     ),
     "no frame": (FRAME, TypeError, "ddf must be a data frame of Dask, got 'DataFrame'", {}),
 }

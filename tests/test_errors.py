@@ -33,6 +33,10 @@ def scheme(p=0.6, sigma=1000.0, **options):
     return cm.ConditionalMasking(p, sigma, **options)
 
 
+def mapped(**options):
+    return cm.ReverseMapping(0.6, 1000.0, **options)
+
+
 def mask(x=X, rng=1, strata=None, **options):
     named = None if strata is None else "region"
     given = {
@@ -97,14 +101,10 @@ WRONG_VALUES = {
         lambda: scheme(range=(1, 1))
     ),
     "noise must be one of 'normal', 'laplace', got 'cauchy'": lambda: scheme(noise="cauchy"),
-    "donors must be 'permutation' where reverse_mapping=True, got 'sample': the swapped records take their "
-    "values from one another": lambda: scheme(reverse_mapping=True, donors="sample"),
-    "step must be left out where reverse_mapping=True, got 0.5: released values are those of the data, and "
-    "nothing is rounded": lambda: scheme(reverse_mapping=True, step=0.5),
-    "scale must be 'linear' unless reverse_mapping=True, got 'log'": lambda: scheme(scale="log"),
     "aggregate_ends must be 0 or at least 2, got 1: one value is its own mean": (
-        lambda: scheme(reverse_mapping=True, aggregate_ends=1)
+        lambda: mapped(aggregate_ends=1)
     ),
+    "scale must be one of 'linear', 'log', got 2": lambda: mapped(scale=2),
     "decimals must be at most 15, got 16": lambda: scheme(decimals=16),
     "missing must be a finite number or a sequence of several, with ranges as pairs in it: "
     "[-8, (9990, 9999)], got nan": lambda: scheme(missing=np.nan),
@@ -122,7 +122,9 @@ WRONG_VALUES = {
     ),
     "missing must name each code once, got -8.0": lambda: scheme(missing=[-8, -8.0]),
     "scheme must be one of 'AdditiveNoise', 'ConditionalMasking', 'DataShuffling', 'DataSwapping', "
-    "'MultiplicativeNoise', 'RankSwapping', got 'Swapping'": lambda: read(scheme="Swapping"),
+    "'MultiplicativeNoise', 'RankSwapping', 'ReverseMapping', got 'Swapping'": (
+        lambda: read(scheme="Swapping")
+    ),
     "scheme has no entries 'sigma'": (
         lambda: cm.ConditionalMasking.from_dict({"scheme": "ConditionalMasking", "p": 0.5})
     ),
@@ -193,8 +195,10 @@ WRONG_VALUES = {
     "strata must have at least 10 records each, got 9": (
         lambda: mask(X[:9], strata=list("aaabbbccc"), small_strata="merge")
     ),
-    "strata must be left out where the scheme names none, got values; ConditionalMasking(..., strata=name) "
-    "names their column": lambda: scheme().mask(X, strata=REGIONS),
+    "strata must be left out where the scheme names none, got values; ReverseMapping(..., strata=name) or "
+    "ConditionalMasking(..., strata=name) names their column": lambda: scheme().mask(
+        X, strata=REGIONS
+    ),
     "strata must be given: the scheme names 'region', so pass that column to mask()": (
         lambda: scheme(strata="region").mask(X)
     ),
@@ -209,8 +213,8 @@ WRONG_VALUES = {
     ),
     "rng must be at least 0, got -1": lambda: mask(rng=-1),
     # a table
-    f"{AGREE}reverse_mapping=True, got False for 'bonus'": (
-        lambda: table(income=scheme(reverse_mapping=True))
+    "schemes must be of one class, got ReverseMapping and for 'bonus' ConditionalMasking": (
+        lambda: table(income=mapped())
     ),
     f"{AGREE}strata='region', got None for 'bonus'": lambda: table(income=scheme(strata="region")),
     f"{AGREE}strata=None, got 'region' for 'bonus'": (

@@ -234,7 +234,7 @@ def test_decimals_come_back_as_decimals_with_their_gaps(form):
     objects = pd.Series([None if text is None else Decimal(text) for text in texts], dtype=object)
     pandas = pd.Series(exact, dtype=pd.ArrowDtype(exact.type))
     x = {"polars": pl.Series(exact), "pyarrow": exact, "pandas": pandas, "objects": objects}[form]
-    scheme = cm.ConditionalMasking(0.6, 50.0, reverse_mapping=True)
+    scheme = cm.ReverseMapping(0.6, 50.0)
 
     z = cm.mask_table({"x": x}, {"x": scheme}, rng=1, nan_policy="omit").data["x"]
 

@@ -24,7 +24,7 @@ N = 64
 X = np.rint(4.0 * np.random.default_rng(7).lognormal(8.0, 0.5, N)) / 4.0
 TOWNS = np.resize(["a", "b"], N)
 SCHEME = cm.ConditionalMasking(0.6, 300.0)
-MAPPED = cm.ConditionalMasking(0.6, 300.0, reverse_mapping=True)
+MAPPED = cm.ReverseMapping(0.6, 300.0)
 
 
 def raising(name):

@@ -331,7 +331,7 @@ def test_columns_tables_files_and_audits_ask_alike(tmp_path, mapped):
     assert not (tmp_path / "b.csv").exists()
 
 
-MAPPED = cm.ConditionalMasking(0.6, 300.0, reverse_mapping=True)
+MAPPED = cm.ReverseMapping(0.6, 300.0)
 
 
 def test_a_declared_code_leaves_the_other_to_be_asked_about():
@@ -636,9 +636,7 @@ def test_a_pair_that_may_be_meant_as_a_range_is_asked_about_wherever_it_lies():
 )
 @pytest.mark.parametrize("missing_as", ["code", "null"])
 def test_every_code_of_a_range_stays_what_it_is(missing, codes, words, missing_as):
-    scheme = cm.ConditionalMasking(
-        0.6, 300.0, reverse_mapping=True, missing=missing, missing_as=missing_as
-    )
+    scheme = cm.ReverseMapping(0.6, 300.0, missing=missing, missing_as=missing_as)
     x = with_codes(VALUES, codes)
     coded = np.isin(x, codes)
     gaps = np.where(coded, np.nan, x)

@@ -120,7 +120,7 @@ X = np.random.default_rng(1).lognormal(5.0, 0.4, 240).round(2)
 SCHEMES = {
     "grid": cm.ConditionalMasking(0.6, 25.0, decimals=2),
     "no grid": cm.ConditionalMasking(0.6, 25.0),
-    "reverse mapping": cm.ConditionalMasking(0.6, 25.0, reverse_mapping=True),
+    "reverse mapping": cm.ReverseMapping(0.6, 25.0),
 }
 REQUESTS = [
     lambda e: e.quantile([0.1, 0.5, 0.9]),
@@ -220,7 +220,7 @@ def test_more_workers_than_a_machine_can_count_serve():
 def test_columns_of_several_blocks_are_looked_at_whole():
     x = np.sort(np.random.default_rng(1).lognormal(8.0, 0.5, 2 * BLOCK + 7))  # the blocks differ
     nearly = cm.ConditionalMasking(1e-12, 1e-6, step=0).estimate(x)
-    mapped = cm.ConditionalMasking(0.6, 500.0, reverse_mapping=True, aggregate_ends=3)
+    mapped = cm.ReverseMapping(0.6, 500.0, aggregate_ends=3)
 
     z = np.sort(mapped.mask(x, rng=1, accept_visible_coins=True))
 
@@ -268,7 +268,7 @@ STUDY = """
 import numpy as np
 import condmask as cm
 x = np.random.default_rng(1).lognormal(8.0, 0.5, 5_000)
-scheme = cm.ConditionalMasking(0.6, 1000.0, reverse_mapping=True)
+scheme = cm.ReverseMapping(0.6, 1000.0)
 if {after}:
     scheme.estimate(scheme.mask(x, rng=1, accept_visible_coins=True)).pseudo_values()
 noise = {{"noise": cm.ConditionalMasking(0.6, 1000.0)}}

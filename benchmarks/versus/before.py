@@ -35,7 +35,7 @@ def jobs(folder, n):
 
     x = column(n)
     scheme = cm.ConditionalMasking(0.6, 500.0, decimals=2)
-    mapped = cm.ConditionalMasking(0.6, 0.3, scale="log", reverse_mapping=True)
+    mapped = cm.ReverseMapping(0.6, 0.3, scale="log")
     z = scheme.mask(x, rng=1)
 
     known = inspect.signature(cm.mask_file).parameters

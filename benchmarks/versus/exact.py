@@ -12,7 +12,7 @@ import condmask as cm
 
 N = 1_000_000
 DECILES = np.arange(1, 10) / 10
-SCHEME = cm.ConditionalMasking(0.6, 0.3, scale="log", reverse_mapping=True)
+SCHEME = cm.ReverseMapping(0.6, 0.3, scale="log")
 
 
 def columns(n):

@@ -24,9 +24,7 @@ FEW = 10_000
 GROUPS = 50
 SCHEMES = {
     "noise on a grid": cm.ConditionalMasking(0.6, 500.0),
-    "reverse mapping": cm.ConditionalMasking(
-        0.6, 0.5, scale="log", reverse_mapping=True, aggregate_ends=5
-    ),
+    "reverse mapping": cm.ReverseMapping(0.6, 0.5, scale="log", aggregate_ends=5),
 }
 CALLS = {
     "mean, s.d. and deciles": lambda e: e.summary(),

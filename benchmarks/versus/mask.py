@@ -25,7 +25,7 @@ def check(masked, x):
     for z in (masked(donors="sample")(), masked()()):
         assert (np.rint(z / step) * step == z).all()
     for scale, sigma in SCALES.items():
-        z = masked(scale=scale, sigma=sigma, reverse_mapping=True)()
+        z = masked(scale=scale, sigma=sigma, method=cm.ReverseMapping)()
         assert (np.sort(z) == np.sort(x)).all()
         # eight standard errors of a coin of .6; hardly any kept record gets its own value
         assert abs((z != x).mean() - 1.0) < 8.0 / np.sqrt(x.size)
@@ -38,9 +38,9 @@ def check(masked, x):
 def measure(args, n=N):
     x = np.random.default_rng(1).laplace(10.0, 1000.0, n)
 
-    def masked(workers=1, sigma=SIGMA, audited=True, **options):
-        scheme = cm.ConditionalMasking(P, sigma, **options)
-        accepted = not audited or scheme.step == 0.0
+    def masked(workers=1, sigma=SIGMA, audited=True, method=cm.ConditionalMasking, **options):
+        scheme = method(P, sigma, **options)
+        accepted = not audited or scheme.grid is None
         return lambda: scheme.mask(x, workers=workers, accept_visible_coins=accepted)
 
     check(masked, x)
@@ -52,7 +52,9 @@ def measure(args, n=N):
         calls[f"none {workers}"] = masked(workers, donors="sample", step=0.0)
         calls[f"cycle {workers}"] = masked(workers)
         for scale, sigma in SCALES.items():
-            calls[f"{scale} {workers}"] = masked(workers, sigma, scale=scale, reverse_mapping=True)
+            calls[f"{scale} {workers}"] = masked(
+                workers, sigma, method=cm.ReverseMapping, scale=scale
+            )
     t = tables.medians(calls, args.rounds)
     lines = [Line("plain NumPy: all donors, all noise, np.where", 1e3 * t["NumPy"], unit="ms")]
     for workers, said in ((1, "one worker"), (2, "two workers")):

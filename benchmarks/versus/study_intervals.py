@@ -20,7 +20,7 @@ SCHEMES = {
     "p = .3": cm.ConditionalMasking(0.3, 0.7, donors="sample"),
     "p = .6": cm.ConditionalMasking(0.6, 0.7, donors="sample"),
     "p = .6, permutation, Laplace noise": cm.ConditionalMasking(0.6, 0.7, noise="laplace"),
-    "p = .6, reverse mapping": cm.ConditionalMasking(0.6, 0.7, reverse_mapping=True),
+    "p = .6, reverse mapping": cm.ReverseMapping(0.6, 0.7),
 }
 
 

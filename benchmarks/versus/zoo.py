@@ -41,6 +41,13 @@ def columns():
     return masked, beside
 
 
+def mapped(cm, p, sigma, **options):
+    """A scheme of reverse mapping, by its class or, before there was one, by its keyword."""
+    if hasattr(cm, "ReverseMapping"):
+        return cm.ReverseMapping(p, sigma, **options)
+    return cm.ConditionalMasking(p, sigma, reverse_mapping=True, **options)
+
+
 def schemes(cm, name):
     """The schemes to try on a column: noise of both laws on a grid, donors by lot, and reverse
     mapping."""
@@ -52,8 +59,8 @@ def schemes(cm, name):
         "grid": cm.ConditionalMasking(0.6, 500.0, **grid, **codes),
         "laplace": cm.ConditionalMasking(0.6, 500.0, noise="laplace", **grid, **codes),
         "by lot": cm.ConditionalMasking(0.6, 500.0, donors="sample", **grid, **codes),
-        "mapped": cm.ConditionalMasking(0.6, 0.3, scale="log", reverse_mapping=True, **codes),
-        "ends": cm.ConditionalMasking(0.6, 500.0, reverse_mapping=True, aggregate_ends=3, **codes),
+        "mapped": mapped(cm, 0.6, 0.3, scale="log", **codes),
+        "ends": mapped(cm, 0.6, 500.0, aggregate_ends=3, **codes),
     }
 
 

@@ -8,5 +8,5 @@ import condmask as cm
 rng = np.random.default_rng(1)
 age = rng.uniform(20.0, 65.0, 1_000)
 income = pd.Series(rng.lognormal(6.5 + age / 100.0, 0.5), name="income")
-scheme = cm.ConditionalMasking(0.3, 500.0, reverse_mapping=True)
+scheme = cm.ReverseMapping(0.3, 500.0)
 cm.compare(income, scheme, d=150.0, other=age, replications=20, rng=1).plot()

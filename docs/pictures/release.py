@@ -4,7 +4,7 @@ import condmask as cm
 from condmask import demo
 
 people = demo.people()
-scheme = cm.ConditionalMasking(0.6, 0.3, scale="log", reverse_mapping=True)
+scheme = cm.ReverseMapping(0.6, 0.3, scale="log")
 release = cm.mask_table(
     people, {"income": scheme}, rng=1
 )  # for an example; never seed a real release

@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from condmask.publish.read import read_counts as read_counts
     from condmask.publish.read import read_release as read_release
     from condmask.publish.release import Release as Release
+    from condmask.publish.reverse_mapping import ReverseMapping as ReverseMapping
     from condmask.reports.plot_release import plot_release as plot_release
     from condmask.reports.report import report as report
     from condmask.studies.compare import MethodComparison as MethodComparison
@@ -54,6 +55,7 @@ __version__ = "0.2.0"
 # costs nothing (PEP 562).
 _NAMES = {
     "publish.conditional": "ConditionalMasking",
+    "publish.reverse_mapping": "ReverseMapping",
     "publish.additive": "AdditiveNoise",
     "masking.swapping": "DataSwapping RankSwapping",
     "masking.shuffling": "DataShuffling",

@@ -19,9 +19,9 @@ from condmask.closed_form_risk import interval_risk
 from condmask.errors import FileError, optional
 from condmask.files.parts import read_column
 from condmask.law import Law
-from condmask.publish.conditional import ConditionalMasking
 from condmask.publish.masking import mask_table
 from condmask.publish.read import read_release
+from condmask.publish.reverse_mapping import ReverseMapping
 
 if TYPE_CHECKING:
     import os
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 # noise of some 30%
-DEMO_SCHEME = ConditionalMasking(p=0.6, sigma=0.3, scale="log", reverse_mapping=True)
+DEMO_SCHEME = ReverseMapping(p=0.6, sigma=0.3, scale="log")
 DEMO_PROBABILITIES = np.arange(1, 10) / 10
 NEAR_DOLLARS = 50.0  # masked amounts closer than this to the original count as near
 COLLEGE_YEARS = 16  # years of education that count as a completed college degree
@@ -43,7 +43,7 @@ class Demo:
     ----------
     n : int
         Number of records.
-    scheme : ConditionalMasking
+    scheme : ReverseMapping
         The scheme in the masked file.
     rows : list of dict
         For each statistic its "name", its value in the "original" file, the value "estimated"
@@ -55,7 +55,7 @@ class Demo:
     """
 
     n: int
-    scheme: ConditionalMasking
+    scheme: ReverseMapping
     rows: list[dict[str, Any]]
     near: tuple[float, float]
 

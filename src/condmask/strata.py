@@ -102,7 +102,7 @@ def labels_of(values: Any, strata: Names, n: int, of: str, call: str) -> list[La
     if not names:
         raise ArgumentError(
             "strata must be left out where the scheme names none, got values; "
-            "ConditionalMasking(..., strata=name) names their column"
+            "ReverseMapping(..., strata=name) or ConditionalMasking(..., strata=name) names their column"
         )
     columns = label_columns(values, names, "strata")
     for column in columns:

@@ -71,7 +71,7 @@ def test_arguments_are_options(message, expected):
 SCHEMES = [
     cm.ConditionalMasking(0.6, 300.0),
     cm.ConditionalMasking(0.25, 1e-5, step=0.05, strata=("a b", "c"), small_strata="merge"),
-    cm.ConditionalMasking(0.6, 0.3, scale="log", reverse_mapping=True, aggregate_ends=3),
+    cm.ReverseMapping(0.6, 0.3, scale="log", aggregate_ends=3),
     cm.ConditionalMasking(0.6, 5.0, missing=(-8, (9990, 9999), (None, -20)), range=(0, None)),
     cm.ConditionalMasking(
         0.6, 5.0, noise="laplace", donors="sample", missing_as="null", missing=-1
@@ -89,7 +89,7 @@ def test_the_options_of_a_scheme_make_the_same_scheme(scheme):
 
 
 def test_schemes_of_several_columns_make_a_file_of_options(tmp_path):
-    schemes = {"a": SCHEMES[2], "b": cm.ConditionalMasking(0.6, 0.2, reverse_mapping=True)}
+    schemes = {"a": SCHEMES[2], "b": cm.ReverseMapping(0.6, 0.2)}
     table = ", ".join(f"{name!r}: cm.{scheme!r}" for name, scheme in schemes.items())
     said = in_shell(f"pass {{{table}}}")
     path = tmp_path / "options.toml"

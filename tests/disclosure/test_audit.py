@@ -143,13 +143,13 @@ def within(d, tau):
     return 2.0 * norm.cdf(d / tau) - 1.0
 
 
-@pytest.mark.parametrize("reverse_mapping", [False, True])
+@pytest.mark.parametrize("method", [cm.ConditionalMasking, cm.ReverseMapping])
 @pytest.mark.parametrize("sigma", [0.3, 1.0])
-def test_a_normal_column_is_guessed_as_by_bayes(sigma, reverse_mapping):
+def test_a_normal_column_is_guessed_as_by_bayes(sigma, method):
     # kept: X given Z is normal with variance sigma^2 / (1 + sigma^2), by either scheme; swapped:
     # as blindly
     x = np.random.default_rng(5).normal(0.0, 1.0, 16_000)
-    scheme = cm.ConditionalMasking(0.6, sigma, reverse_mapping=reverse_mapping)
+    scheme = method(0.6, sigma)
 
     row = cm.audit(x, scheme).figures["x"]
 
@@ -186,7 +186,7 @@ def test_few_whole_numbers_in_clear_tell_what_is_usual_for_each():
     rng = np.random.default_rng(3)
     days = rng.geometric(0.2, 6_000)
     table = {"days": days, "cost": (days * rng.lognormal(6.0, 0.16, days.size)).round(2)}
-    scheme = cm.ConditionalMasking(0.6, 0.5, reverse_mapping=True, scale="log")
+    scheme = cm.ReverseMapping(0.6, 0.5, scale="log")
 
     audit = cm.audit(table, {"cost": scheme})
 
@@ -346,7 +346,7 @@ def test_noise_on_a_few_hundred_records_is_judged():
 
 
 def reverse_mapped(p=0.6, sigma=0.5, **options):
-    return cm.ConditionalMasking(p, sigma, reverse_mapping=True, **options)
+    return cm.ReverseMapping(p, sigma, **options)
 
 
 def texts(x, scheme, *, refuses=True, **options):

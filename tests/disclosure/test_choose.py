@@ -211,7 +211,7 @@ def test_names_that_cannot_be_masked_are_refused(names, error, said):
 @pytest.mark.parametrize("far", [[], [150.0], [150.0, -50.0, 170.0, 172.0, -60.0]])
 def test_an_explicit_scheme_may_leave_the_ends_open(far, tmp_path):
     x = np.random.default_rng(2).permutation(np.append(COLUMNS["normal"], far))
-    scheme = cm.ConditionalMasking(0.6, 3.0, reverse_mapping=True, aggregate_ends="auto")
+    scheme = cm.ReverseMapping(0.6, 3.0, aggregate_ends="auto")
     settled = cm.mask_table({"x": x}, {"x": scheme}, rng=1).schemes["x"]
 
     fewer = [count for count in (0, 3, 5) if count < settled.aggregate_ends]

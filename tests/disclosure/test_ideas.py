@@ -504,9 +504,7 @@ def test_each_half_of_a_sample_is_masked_by_itself_with_known_coins():
         -1,
     ]
     sample = sample_of(Table({"x": x}, pool))
-    masked, swapped = draw(
-        sample, {"x": cm.ConditionalMasking(0.3, 1e-6, reverse_mapping=True)}, 1
-    )
+    masked, swapped = draw(sample, {"x": cm.ReverseMapping(0.3, 1e-6)}, 1)
 
     assert np.mean(swapped) == pytest.approx(0.3, abs=0.06)
     assert np.array_equal(masked["x"][~swapped], x[~swapped])  # by so little noise nothing moves
@@ -569,9 +567,7 @@ def test_values_that_stand_alone_come_back_unless_they_are_swapped(near):
             close = np.abs(x[list(order)] - x[who]) < near
             chance[who[close]] += p**who.size * (1.0 - p) ** (4 - who.size) / len(orders)
 
-    found = rare_values.own_value_chances(
-        x, cm.ConditionalMasking(p, 1e-3, reverse_mapping=True), near
-    )
+    found = rare_values.own_value_chances(x, cm.ReverseMapping(p, 1e-3), near)
 
     assert found == pytest.approx(1.0 - p + chance, rel=1e-12)
 
@@ -591,7 +587,7 @@ def test_values_that_stand_alone_come_back_unless_they_are_swapped(near):
 )
 def test_rare_are_values_of_few_records_that_have_few_beside(far, options, count):
     x = np.append(np.linspace(0.0, 1.0, 300), far)
-    scheme = cm.ConditionalMasking(0.6, 2.0, reverse_mapping=True, **options)
+    scheme = cm.ReverseMapping(0.6, 2.0, **options)
 
     assert rare_values.own_value_chances(x, scheme).size == count
 

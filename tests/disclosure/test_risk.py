@@ -23,8 +23,8 @@ X = np.random.default_rng(1).laplace(10.0, 1_000.0, N)
 SCHEMES = [
     cm.ConditionalMasking(0.6, 1_000.0),
     cm.ConditionalMasking(0.3, 700.0, noise="laplace"),
-    cm.ConditionalMasking(0.6, 1_000.0, reverse_mapping=True),
-    cm.ConditionalMasking(0.4, 700.0, noise="laplace", reverse_mapping=True),
+    cm.ReverseMapping(0.6, 1_000.0),
+    cm.ReverseMapping(0.4, 700.0, noise="laplace"),
 ]
 
 
@@ -82,7 +82,7 @@ def test_common_values_stand_out_in_a_release_as_expected(x):
 def test_strata_are_known_to_attackers():
     stratum = (np.arange(N) % 3 == 0) * 1
     x = np.where(stratum == 1, X + 50_000.0, X)
-    scheme = cm.ConditionalMasking(0.6, 1_000.0, strata="s", reverse_mapping=True)
+    scheme = cm.ReverseMapping(0.6, 1_000.0, strata="s")
 
     within = cm.risk(x, scheme, d=D, strata=stratum).attackers["best attacker"]
     parts = [cm.risk(x[stratum == s], SCHEMES[2], d=D).attackers["best attacker"] for s in (0, 1)]
@@ -92,7 +92,7 @@ def test_strata_are_known_to_attackers():
 
 def test_a_table_knows_more_than_a_column():
     income = np.random.default_rng(4).lognormal(8.0, 0.5, N)
-    scheme = cm.ConditionalMasking(0.6, 0.2, reverse_mapping=True, scale="log")
+    scheme = cm.ReverseMapping(0.6, 0.2, scale="log")
     table = {
         "income": income,
         "near": income * np.exp(np.random.default_rng(5).normal(0.0, 0.1, N)),
@@ -143,9 +143,7 @@ def test_the_distance_by_default_is_a_tenth_of_the_spread_at_the_median(scale):
 
     for zeros in (0, 20 * N):  # of most the spread is that of the others
         data = np.append(x, np.zeros(zeros))
-        (d,) = cm.risk(data, cm.ConditionalMasking(0.6, 0.3, reverse_mapping=True, scale=scale))[
-            "x"
-        ].d
+        (d,) = cm.risk(data, cm.ReverseMapping(0.6, 0.3, scale=scale))["x"].d
         assert d == pytest.approx(
             30.0 * np.diff(np.quantile(line, (0.1, 0.9)))[0] / 2.563, rel=0.05
         )
@@ -153,7 +151,7 @@ def test_the_distance_by_default_is_a_tenth_of_the_spread_at_the_median(scale):
 
 def test_insiders_find_what_they_can():
     x = np.random.default_rng(6).normal(0.0, 1.0, 200)
-    found = cm.risk(x, cm.ConditionalMasking(0.6, 0.3, reverse_mapping=True), d=[0.1]).insiders()
+    found = cm.risk(x, cm.ReverseMapping(0.6, 0.3), d=[0.1]).insiders()
 
     assert found.unknown == (1, 2, 5, 20, 100)
     assert found.exact[0] == 1.0  # the last value is its own

@@ -42,8 +42,8 @@ def sigma_of(text):
 
 
 NOISE = cm.ConditionalMasking(0.6, 70.0)
-MAPPED = cm.ConditionalMasking(0.6, 80.0, reverse_mapping=True, aggregate_ends=3)
-LOG = cm.ConditionalMasking(0.6, 3.0, reverse_mapping=True, scale="log", aggregate_ends=3)
+MAPPED = cm.ReverseMapping(0.6, 80.0, aggregate_ends=3)
+LOG = cm.ReverseMapping(0.6, 3.0, scale="log", aggregate_ends=3)
 
 
 @pytest.mark.parametrize(("x", "scheme"), [(EVEN, NOISE), (EVEN, MAPPED), (SKEWED, LOG)])
@@ -91,7 +91,7 @@ def test_noise_is_too_wide_where_the_variance_is_five_times_that_without(times, 
 
 def test_of_strata_the_worst_counts_after_reverse_mapping_as_it_does_for_analysts():
     narrow = np.where(GROUP == "a", EVEN / 5.0, EVEN)
-    scheme = cm.ConditionalMasking(0.6, 11.0, reverse_mapping=True, aggregate_ends=3)
+    scheme = cm.ReverseMapping(0.6, 11.0, aggregate_ends=3)
     options = {"strata": "group", "accept_visible_coins": True}
     whole, said_of_whole = masked({"x": EVEN, "group": GROUP}, scheme, **options)
     release, (text,) = masked({"x": narrow, "group": GROUP}, scheme, **options)

@@ -236,7 +236,7 @@ def test_the_series_is_the_definition(step):
         (estimate([1.0, 2.0], 0.4), "series"),
         (estimate([1.0, 2.0], noise="laplace"), "series"),
         (estimate([1.0, 2.0], step=0.5), "series"),
-        (cm.ConditionalMasking(0.5, 1.0, reverse_mapping=True).estimate([1.0, 2.0]), "series"),
+        (cm.ReverseMapping(0.5, 1.0).estimate([1.0, 2.0]), "series"),
         (estimate([1.0, 2.0]), "lattice"),
     ],
 )
@@ -343,7 +343,7 @@ def test_laplace_noise_is_taken_from_all_values_by_a_derivative():
 
 def test_values_in_another_order_are_the_original():
     x = np.random.default_rng(15).normal(size=500).round(2)
-    one = cm.ConditionalMasking(0.6, 0.5, reverse_mapping=True).estimate(x)
+    one = cm.ReverseMapping(0.6, 0.5).estimate(x)
     at = np.append(np.linspace(-3.0, 3.0, 40), x[:20])
     q = np.array([0.0021, 0.25, 0.5, 0.9979])
 

@@ -18,7 +18,7 @@ from condmask.studies import curves
 pytestmark = pytest.mark.usefixtures("unaudited")
 
 RNG = np.random.default_rng(12)
-MAPPED = cm.ConditionalMasking(0.6, 1.3, reverse_mapping=True)
+MAPPED = cm.ReverseMapping(0.6, 1.3)
 
 
 def scheme(p=0.6, sigma=1.3, **options):
@@ -148,7 +148,7 @@ def test_counts_by_value_depend_on_the_records_alone(values, cuts, order):
 
 
 def test_counts_after_reverse_mapping_leave_codes_and_gaps_out():
-    one = cm.ConditionalMasking(0.6, 1.3, reverse_mapping=True, missing=(-8.0,))
+    one = cm.ReverseMapping(0.6, 1.3, missing=(-8.0,))
     counts = counted(one, [-8.0, np.nan, 3.0, 3.0, 7.5])
 
     assert (counts.n, counts.counted.values.tolist()) == (3, [3.0, 7.5])

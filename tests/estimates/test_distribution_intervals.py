@@ -321,7 +321,7 @@ def test_of_the_file_nothing_lies_beyond_the_data(donors, p):
 
     # a false alarm by chance below 1e-3, if each of 200 misses in 2%
     assert np.count_nonzero((found.low[:, 0] > 0.0) | (found.high[:, 1] < 1.0)) <= 12
-    known = cm.ConditionalMasking(p, 1.0, reverse_mapping=True).estimate(x[0])
+    known = cm.ReverseMapping(p, 1.0).estimate(x[0])
     least = known.cdf_interval(x[0].min(), target="file")
     assert least.low == least.high == np.mean(x[0] == x[0].min())
 

@@ -33,8 +33,8 @@ def file_of(n, seed=1, law="lognormal"):
     return pd.DataFrame(columns | {"region": rng.choice(["north", "south", "west"], n)})
 
 
-def masked(frame, names, seed=1, p=0.3, sigma=0.5, **options):
-    schemes = dict.fromkeys(names, cm.ConditionalMasking(p, sigma, **options))
+def masked(frame, names, seed=1, p=0.3, sigma=0.5, method=cm.ConditionalMasking, **options):
+    schemes = dict.fromkeys(names, method(p, sigma, **options))
     return cm.mask_table(frame, schemes, rng=seed, nan_policy="omit", **ACCEPT)
 
 
@@ -212,7 +212,7 @@ def test_what_is_not_known_is_said():
         found = masked(frame, ["x"], p=0.9, sigma=3.0).regress("y", on=NAMES)
     assert np.isinf([found.low, found.high]).all()
     frame = file_of(500, law="normal")
-    release = masked(frame, ["x", "y"], p=0.05, sigma=1e-6, reverse_mapping=True)
+    release = masked(frame, ["x", "y"], p=0.05, sigma=1e-6, method=cm.ReverseMapping)
     with pytest.warns(cm.EstimateWarning, match="fit each of at least 30 parts"):
         found = release.regress("y", on=NAMES)
     np.testing.assert_allclose(found.estimate, least_squares(frame).params, rtol=0.1)
@@ -223,7 +223,9 @@ def test_together_by_reverse_mapping_estimates_average_to_those_of_the_file():
     frame = file_of(400, seed=3, law="normal")
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        releases = (masked(frame, ["x", "y"], seed, reverse_mapping=True) for seed in range(100))
+        releases = (
+            masked(frame, ["x", "y"], seed, method=cm.ReverseMapping) for seed in range(100)
+        )
         found = np.array([release.regress("y", on=NAMES).estimate for release in releases])
     assert (abs(found.mean(axis=0) - least_squares(frame).params) < 0.55 * found.std(axis=0)).all()
 
@@ -254,7 +256,7 @@ def test_gaps_in_one_stratum_are_refused_where_reverse_mapping_masked_columns_to
     frame = file_of(200)
     frame["region"] = np.repeat(["east", "west"], 100)
     frame["w"] = frame["w"].where(frame.index > 5)
-    release = masked(frame, ["x", "y"], reverse_mapping=True, strata="region")
+    release = masked(frame, ["x", "y"], method=cm.ReverseMapping, strata="region")
 
     with pytest.raises(ValueError, match=r"^on must have no gaps where reverse mapping"):
         release.regress("y", on=NAMES)

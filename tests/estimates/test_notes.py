@@ -146,7 +146,7 @@ def test_a_batch_has_a_note_for_each_replicate():
 
 
 def test_columns_masked_together_by_reverse_mapping_say_so():
-    mapped = cm.ConditionalMasking(0.5, 5.0, reverse_mapping=True)
+    mapped = cm.ReverseMapping(0.5, 5.0)
     other = X + np.random.default_rng(2).normal(0.0, 1.0, N)
     release = cm.mask_table(
         {"a": X, "b": other}, {"a": mapped, "b": mapped}, rng=3, accept_visible_coins=True

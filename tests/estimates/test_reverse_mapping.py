@@ -99,11 +99,7 @@ def test_of_two_signs_on_the_log_scale_a_kept_record_shows_its_own(q):
     z = np.tile([-1.0, 1.0], 30)
     n = 60
 
-    found = (
-        cm.ConditionalMasking(1.0 - q, 0.5, reverse_mapping=True, scale="log")
-        .estimate(z)
-        .pseudo_values()
-    )
+    found = cm.ReverseMapping(1.0 - q, 0.5, scale="log").estimate(z).pseudo_values()
 
     assert found == pytest.approx(z / (q + (q - q**n) / (n - 1)))
 
@@ -154,8 +150,8 @@ def test_many_values_in_cells_have_nearly_the_pseudo_values_of_each(scale, monke
 def test_pseudo_values_are_in_the_units_of_the_data(unit):
     x = FILES["heaped"] - 60.0
     w = FILES["skewed"]
-    one = cm.ConditionalMasking(0.3, 4.0, reverse_mapping=True).estimate(x)
-    other = cm.ConditionalMasking(0.3, 4.0 * unit, reverse_mapping=True).estimate(x * unit)
+    one = cm.ReverseMapping(0.3, 4.0).estimate(x)
+    other = cm.ReverseMapping(0.3, 4.0 * unit).estimate(x * unit)
 
     assert other.pseudo_values() / unit == pytest.approx(one.pseudo_values(), rel=1e-7, abs=1e-7)
     found, plain = (each.covariance_interval(w) for each in (other, one))
@@ -199,14 +195,14 @@ def test_strata_are_undone_one_by_one_and_gaps_stay():
     region = np.repeat([2, 7, 8], [300, 300, 50])
     x = np.concatenate([FILES["heaped"], 100.0 + FILES["signs"], FILES["heaped"][:50]])
     x[[3, 400]] = np.nan
-    scheme = cm.ConditionalMasking(0.6, 1.0, reverse_mapping=True, strata="region")
+    scheme = cm.ReverseMapping(0.6, 1.0, strata="region")
     w = np.random.default_rng(15).normal(size=x.size)
 
     estimate = scheme.estimate(x, strata=region)
     found = estimate.pseudo_values()
     total = estimate.total(w, target="file")
 
-    alone = cm.ConditionalMasking(0.6, 1.0, reverse_mapping=True)
+    alone = cm.ReverseMapping(0.6, 1.0)
     each = []
     squares = 0.0
     for own in (region == 2, region == 7, region == 8):
@@ -225,8 +221,7 @@ def test_small_pools_and_much_noise_are_refused_or_warned_of_and_the_summary_tel
     with pytest.raises(ValueError, match=r"^z must have at least 50 records \(in each stratum\)"):
         scheme_of(x).estimate(x[:49]).pseudo_values()
     little, much, most, too_much = (
-        cm.ConditionalMasking(0.6, sigma, scale="log", reverse_mapping=True).estimate(x)
-        for sigma in (0.7, 0.8, 1.8, 2.0)
+        cm.ReverseMapping(0.6, sigma, scale="log").estimate(x) for sigma in (0.7, 0.8, 1.8, 2.0)
     )
     assert little.pseudo_values().std() == pytest.approx(little.N * x.std() / 0.4, rel=1e-9)
     assert 1.4 < little.N < 1.5 < much.N < 1.7 < 4.8 < most.N < 5.0

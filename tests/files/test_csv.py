@@ -71,7 +71,7 @@ def test_integers_with_noise_that_is_not_whole_become_float_and_mapped_ones_stay
     masked(
         source,
         tmp_path / "c.parquet",
-        {"age": cm.ConditionalMasking(0.6, 9.0, reverse_mapping=True)},
+        {"age": cm.ReverseMapping(0.6, 9.0)},
     )
 
     assert read(tmp_path / "b.parquet").schema.field("age").type == pa.float64()
@@ -368,9 +368,9 @@ def test_masked_cells_have_the_places_of_their_scheme_and_no_exponent(tmp_path):
         return [line.split(",")[1] for line in found.decode().splitlines()[1:]]
 
     whole = cm.ConditionalMasking(0.6, 500.0, step=100)
-    mapped = cm.ConditionalMasking(0.6, 500.0, reverse_mapping=True)
+    mapped = cm.ReverseMapping(0.6, 500.0)
     small = np.append(INCOME * 1e-9, np.array([5e-12, 7e-15, 0.25, 3.0]))
-    tiny = cm.ConditionalMasking(0.6, 5e-7, reverse_mapping=True)
+    tiny = cm.ReverseMapping(0.6, 5e-7)
     hundreds = (INCOME / 100).round() * 100
 
     assert column(mask_bytes(tmp_path, text(hundreds).encode(), {"pay": whole})) == [

@@ -461,7 +461,7 @@ def test_text_written_in_several_ways_is_refused(tmp_path, other):
 def test_rare_values_are_looked_at_in_whole_parts_and_not_in_a_sample(tmp_path):
     random = np.random.default_rng(0)
     pay = random.lognormal(8.0, 0.4, 60_000).round()
-    scheme = cm.ConditionalMasking(0.6, 0.3, scale="log", reverse_mapping=True, aggregate_ends=5)
+    scheme = cm.ReverseMapping(0.6, 0.3, scale="log", aggregate_ends=5)
     for name, clear in (("alone", {}), ("beside", {"firm": np.repeat(np.arange(10_000), 6)})):
         write(pa.table({"pay": pay, **clear}), tmp_path / f"{name}.parquet")
         source = tmp_path / f"{name}.parquet"

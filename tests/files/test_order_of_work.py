@@ -150,7 +150,7 @@ def test_gaps_have_one_threshold_and_the_message_counts_all_of_them(kind, tmp_pa
     assert 'pass rare_gaps="drop"' in str(caught.value)
 
 
-SCHEMES = dict.fromkeys(MASKED, cm.ConditionalMasking(0.6, 90.0, reverse_mapping=True))
+SCHEMES = dict.fromkeys(MASKED, cm.ReverseMapping(0.6, 90.0))
 DROPPED = (
     f'{FEW + SOME} of 3,000 records were left out, whose gaps too few share (rare_gaps="drop")'
 )
@@ -225,9 +225,7 @@ def test_records_with_rare_gaps_are_left_out_of_files(source, tmp_path):
 def test_gaps_are_not_blamed_for_a_small_stratum():
     frame = with_rare_gaps(people())
     frame["region"] = np.where(np.arange(N) < 5, "tiny", frame["region"])
-    schemes = dict.fromkeys(
-        MASKED, cm.ConditionalMasking(0.6, 90.0, reverse_mapping=True, strata="region")
-    )
+    schemes = dict.fromkeys(MASKED, cm.ReverseMapping(0.6, 90.0, strata="region"))
 
     with pytest.raises(
         ValueError, match="strata must have at least 50 records each, got 5 in stratum 'tiny'"
@@ -241,14 +239,14 @@ def test_the_threshold_is_that_of_the_audit(p, least):
     any."""
     x = np.random.default_rng(3).permutation(np.linspace(0.0, 1.0, 1_000 + least - 1))
     group = np.where(np.arange(x.size) < least - 1, "a", "b")
-    scheme = cm.ConditionalMasking(p, 0.5, reverse_mapping=True, strata="g")
+    scheme = cm.ReverseMapping(p, 0.5, strata="g")
 
     with pytest.raises(
         ValueError, match=f"at least {least} records each, got {least - 1} in stratum 'a'"
     ):
         scheme.mask(x, strata=group)
     for n, refused in ((least - 1, True), (least, False)):
-        found = cm.audit(x[:n], cm.ConditionalMasking(p, 0.5, reverse_mapping=True)).findings
+        found = cm.audit(x[:n], cm.ReverseMapping(p, 0.5)).findings
         assert any("donor pool" in each.text for each in found if each.refuses) == refused
 
 

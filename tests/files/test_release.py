@@ -299,13 +299,13 @@ def test_all_that_is_wrong_is_said_at_once_and_its_remedies_settle_it(tmp_path):
     def mask(schemes, **options):
         return cm.mask_file(source, target, schemes, log=False, **options)
 
-    mapped = cm.ConditionalMasking(0.6, 500.0, reverse_mapping=True)
+    mapped = cm.ReverseMapping(0.6, 500.0)
     with pytest.raises(cm.CondmaskError, match=r"^\d problems were found: ") as caught:
         mask({"pay": mapped})
     said = str(caught.value)
     assert 'pay has 31 missing values, the first at position 7; pass nan_policy="omit"' in said
     assert "missing must say whether -8 in pay (59 records" in said
-    of = cm.ConditionalMasking(0.6, 500.0, reverse_mapping=True, missing=-8)
+    of = cm.ReverseMapping(0.6, 500.0, missing=-8)
     # the attack
     with pytest.raises(cm.CondmaskError, match=r"^2 problems were found: ") as caught:
         mask({"pay": of}, nan_policy="omit")
@@ -316,9 +316,7 @@ def test_all_that_is_wrong_is_said_at_once_and_its_remedies_settle_it(tmp_path):
     frame.drop(columns="tax").to_csv(source, index=False)
     with pytest.raises(cm.CondmaskError, match=r"^2 .* \(in rows 1 to 1,000\)$"):
         mask({"pay": mapped}, part_rows=1000)
-    remedied = cm.ConditionalMasking(
-        0.6, 500.0, reverse_mapping=True, missing=-8, aggregate_ends=ends
-    )
+    remedied = cm.ReverseMapping(0.6, 500.0, missing=-8, aggregate_ends=ends)
     with pytest.warns(
         cm.ReleaseWarning, match=f"aggregate_ends={ends} changes the standard deviation"
     ):

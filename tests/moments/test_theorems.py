@@ -286,7 +286,7 @@ def test_moments_too_large_for_a_number_are_infinite_and_so_are_their_intervals(
 
 def test_released_values_of_reverse_mapping_are_those_of_the_file():
     z = np.random.default_rng(6).gamma(1.0, size=400)
-    estimate = cm.ConditionalMasking(0.4, 1.0, reverse_mapping=True).estimate(z)
+    estimate = cm.ReverseMapping(0.4, 1.0).estimate(z)
 
     assert estimate.mean() == pytest.approx(z.mean(), rel=1e-14)
     assert estimate.std() == pytest.approx(z.std(ddof=1), rel=1e-13)

@@ -178,7 +178,7 @@ def test_strata_that_are_read_alone_have_the_level_where_their_noise_is_wide():
 
 
 def test_a_constant_without_noise_has_no_length_and_nothing_overflows():
-    scheme = cm.ConditionalMasking(0.5, 1.0, reverse_mapping=True)
+    scheme = cm.ReverseMapping(0.5, 1.0)
     with np.errstate(all="raise"):
         found = scheme.estimate(np.full(50, 3.0)).variance_interval()
 

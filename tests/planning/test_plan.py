@@ -563,9 +563,7 @@ def test_means_at_the_ends_move_the_standard_deviation_by_what_they_take_from_it
     x = np.append(X, [2e5, -2e5])
     found = cm.plan(x, d=[500], p=0.3, sigma=1000.0, reverse_mapping=True).best
 
-    assert found.scheme == cm.ConditionalMasking(
-        0.3, 1000.0, reverse_mapping=True, aggregate_ends=3
-    )
+    assert found.scheme == cm.ReverseMapping(0.3, 1000.0, aggregate_ends=3)
     ordered = np.sort(x)
     ordered[:3] = ordered[:3].mean()
     ordered[-3:] = ordered[-3:].mean()

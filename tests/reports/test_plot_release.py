@@ -92,7 +92,7 @@ def test_codes_and_gaps_are_no_values(missing_as):
 
 def test_after_reverse_mapping_all_distributions_are_one_on_the_axes_of_the_scheme():
     x = np.exp(originals() / 2_000.0)
-    scheme = cm.ConditionalMasking(0.4, 0.3, scale="log", reverse_mapping=True)
+    scheme = cm.ReverseMapping(0.4, 0.3, scale="log")
     records, shares = cm.plot_release(x, masked({"income": x}, scheme), rng=3)
 
     assert (records.get_xscale(), records.get_yscale(), shares.get_xscale()) == ("log",) * 3

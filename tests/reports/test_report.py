@@ -25,7 +25,7 @@ pytestmark = pytest.mark.filterwarnings("ignore::condmask.ReleaseWarning")
 N = 3_000
 SCHEMES = {
     "noise": cm.ConditionalMasking(0.6, 1000.0, decimals=2),
-    "mapped": cm.ConditionalMasking(0.6, 0.3, scale="log", reverse_mapping=True),
+    "mapped": cm.ReverseMapping(0.6, 0.3, scale="log"),
 }
 D = [250, 500]
 UNITS = {"income": "euros a month"}
@@ -216,7 +216,7 @@ def test_an_estimate_that_does_not_exist_is_unknown(tmp_path):
     assert row(page, "standard deviation")[0][2:] == ["unknown"] * 3
     assert "nan" not in re.sub("<svg.*?</svg>", "", page, flags=re.DOTALL)
     short = frame[:12].assign(age=range(12))
-    mapped = cm.ConditionalMasking(0.3, 20.0, reverse_mapping=True)
+    mapped = cm.ReverseMapping(0.3, 20.0)
     page = made_of(short, mapped, tmp_path / "b.html")
     assert row(page, "correlation with age") == []
     assert "income: z must have at least 50 records" in page.partition("<h2>Notes</h2>")[2]
@@ -423,7 +423,7 @@ def test_each_finding_stands_once_with_its_remedy(tmp_path):
     x = np.random.default_rng(4).normal(100.0, 10.0, 300).round(2)
     x[7] = 900.0
     frame = pd.DataFrame({"x": x, "w": 2.0 * x})
-    scheme = cm.ConditionalMasking(0.6, 3.0, reverse_mapping=True)
+    scheme = cm.ReverseMapping(0.6, 3.0)
     page = unescape(made_of(frame, scheme, tmp_path / "a.html"))
     found = cm.audit(frame, {"x": scheme})
 

@@ -10,6 +10,7 @@ import sys
 import warnings
 from dataclasses import fields, replace
 from fractions import Fraction
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -27,7 +28,6 @@ from condmask.cli.options import SchemeOptions
 from condmask.masking import draws
 from condmask.masking import scheme as protocol
 from condmask.masking.description import with_rounding
-from condmask.masking.parameters import WITH, WITHOUT
 from condmask.strata import make_pools
 
 pytestmark = pytest.mark.usefixtures("unaudited")
@@ -147,12 +147,10 @@ def test_values_too_far_out_for_the_default_step_are_refused_with_the_step_that_
         )
 
 
-@pytest.mark.parametrize("mapped", [{"step": 1.0}, {"reverse_mapping": True}])
-def test_a_stated_range_gives_no_record_another_noise(mapped):
+@pytest.mark.parametrize("method", [partial(cm.ConditionalMasking, step=1.0), cm.ReverseMapping])
+def test_a_stated_range_gives_no_record_another_noise(method):
     x = np.rint(np.random.default_rng(2).normal(500.0, 50.0, 600))
-    one, other = (
-        cm.ConditionalMasking(0.6, 20.0, range=stated, **mapped) for stated in (None, (0.0, None))
-    )
+    one, other = (method(0.6, 20.0, range=stated) for stated in (None, (0.0, None)))
 
     assert one.key_entries() == other.key_entries()
     assert np.array_equal(one.mask(x, rng=3), other.mask(x, rng=3))
@@ -212,21 +210,12 @@ def test_words_too_much_alike_take_the_slow_way_to_the_same_cycle():
 
 def test_the_command_line_has_an_option_for_each():
     options = {field.name for field in fields(SchemeOptions)} - {"columns"}
-    assert options == {field.name for field in fields(cm.ConditionalMasking)}
-
-
-@pytest.mark.parametrize("name", WITH)
-def test_what_belongs_to_reverse_mapping_is_refused_without(name):
-    value = {"scale": "log", "aggregate_ends": 3}[name]
-
-    assert (
-        getattr(cm.ConditionalMasking(0.6, 2.0, reverse_mapping=True, **{name: value}), name)
-        == value
-    )
-    with pytest.raises(
-        ValueError, match=f"^{name} must be .* unless reverse_mapping=True, got {value!r}$"
-    ):
-        cm.ConditionalMasking(0.6, 2.0, **{name: value})
+    parameters = {
+        field.name
+        for method in (cm.ConditionalMasking, cm.ReverseMapping)
+        for field in fields(method)
+    }
+    assert options == parameters | {"reverse_mapping"}
 
 
 def test_the_ends_of_what_is_allowed_are_allowed():
@@ -235,22 +224,9 @@ def test_the_ends_of_what_is_allowed_are_allowed():
             cm.ConditionalMasking(0.6, 10.0 ** max(-places, -5), decimals=places).decimals
             == places
         )
-    assert (
-        cm.ConditionalMasking(0.6, 2.0, reverse_mapping=True, aggregate_ends=2).aggregate_ends == 2
-    )
+    assert cm.ReverseMapping(0.6, 2.0, aggregate_ends=2).aggregate_ends == 2
     with pytest.raises(ValueError, match="decimals must be a whole number of at least -15"):
         cm.ConditionalMasking(0.6, 1e16, decimals=-16)
-
-
-@pytest.mark.parametrize("name", WITHOUT)
-def test_what_reverse_mapping_rules_out_is_refused_with_it(name):
-    value = {"donors": "sample", "decimals": 2, "step": 0.5}[name]
-
-    assert getattr(cm.ConditionalMasking(0.6, 2.0, **{name: value}), name) == value
-    with pytest.raises(
-        ValueError, match=f"^{name} must be .* where reverse_mapping=True, got {value!r}: "
-    ):
-        cm.ConditionalMasking(0.6, 2.0, reverse_mapping=True, **{name: value})
 
 
 NOISE = (
@@ -274,11 +250,11 @@ SENTENCES = [
     ({"decimals": 0, "range": (0, 9)}, (" Values are multiples of 1.", "0 to 9")),
     ({"decimals": -1, "strata": ["sex", "age"], "noise": "laplace"}, TENS),
     (
-        {"reverse_mapping": True, "scale": "log"},
+        {"scale": "log"},
         MAPPED.format("", "", "", " of the logarithm", ""),
     ),
     (
-        {"reverse_mapping": True, "aggregate_ends": 3, "strata": ["sex", "age"], "range": (0, 9)},
+        {"aggregate_ends": 3, "strata": ["sex", "age"], "range": (0, 9)},
         MAPPED.format(EACH, SEX, SEX, "", OUTSIDE.format("0 to 9")),
     ),
 ]
@@ -286,7 +262,8 @@ SENTENCES = [
 
 @pytest.mark.parametrize(("options", "sentence"), SENTENCES)
 def test_what_was_done_is_said_in_a_few_sentences(options, sentence):
-    scheme = cm.ConditionalMasking(0.6, 20.0, **options)
+    mapped = {"scale", "aggregate_ends"} & options.keys()
+    scheme = (cm.ReverseMapping if mapped else cm.ConditionalMasking)(0.6, 20.0, **options)
     if isinstance(sentence, tuple):
         sentence = NOISE.format("", "normal", sentence[0] + OUTSIDE.format(sentence[1]))
 
@@ -309,9 +286,7 @@ SCHEMES = [
         np.float64(0.6), np.float32(0.1), decimals=np.int8(2), missing=np.array([-8, -9])
     ),
     cm.ConditionalMasking(0.6, 8_000.0, missing=None, missing_as="null"),
-    cm.ConditionalMasking(
-        0.3, 0.25, scale="log", reverse_mapping=True, strata=["a"], missing=[-8.0, None]
-    ),
+    cm.ReverseMapping(0.3, 0.25, scale="log", strata=["a"], missing=[-8.0, None]),
     cm.AdditiveNoise(3.0, noise="normal"),
     cm.DataSwapping(),
     cm.RankSwapping(5.0),
@@ -352,9 +327,9 @@ def test_schemes_differ_where_their_entries_do():
 
 def test_schemes_are_written_as_short_as_they_can_be():
     assert repr(cm.ConditionalMasking(0.6, 8_000)) == "ConditionalMasking(p=0.6, sigma=8000.0)"
-    assert not {"missing", "reverse_mapping"} & cm.ConditionalMasking(0.6, 300.0).to_dict().keys()
-    mapped = cm.ConditionalMasking(0.6, 500.0, reverse_mapping=True)
-    assert repr(mapped) == "ConditionalMasking(p=0.6, sigma=500.0, reverse_mapping=True)"
+    assert not {"missing", "range"} & cm.ConditionalMasking(0.6, 300.0).to_dict().keys()
+    mapped = cm.ReverseMapping(0.6, 500.0)
+    assert repr(mapped) == "ReverseMapping(p=0.6, sigma=500.0)"
     assert not {"step", "decimals"} & mapped.to_dict().keys()
 
 

@@ -359,10 +359,7 @@ def test_what_moved_is_published(tmp_path):
 @pytest.mark.parametrize(
     ("scheme", "why"),
     [
-        (
-            cm.ConditionalMasking(0.6, 400.0, reverse_mapping=True),
-            "Cond.*: released values are those of",
-        ),
+        (cm.ReverseMapping(0.6, 400.0), "Rev.*: released values are those of"),
         (cm.ConditionalMasking(0.6, 400.0, step=0), "Cond.*: there is no step"),
         (cm.AdditiveNoise(3.0), "Add.*: there is no step"),
     ],
@@ -392,7 +389,7 @@ def test_what_moves_in_parts_of_a_file_moves_in_the_whole():
 
 
 def test_decimals_of_a_text_are_those_of_the_grid_or_of_the_data():
-    mapped = cm.ConditionalMasking(0.6, 400.0, reverse_mapping=True)
+    mapped = cm.ReverseMapping(0.6, 400.0)
     values = np.array([1.25, 2.0])
     grids = [
         ({"decimals": 2}, 2),

@@ -3,6 +3,7 @@ bounds."""
 
 import math
 import warnings
+from functools import partial
 
 import numpy as np
 import pandas as pd
@@ -252,27 +253,25 @@ def test_a_refused_release_says_how_many_and_what_serves():
     ) as error:
         scheme(range=(0, 120)).mask(AGES, accept_visible_coins=True)
 
-    assert (
-        "pass reverse_mapping=True without decimals (which releases values of the data alone), or leave"
-        in str(error.value)
+    serves = (
+        "use cm.ReverseMapping(p=0.6, sigma=10.0), which releases values of the data alone, or "
+        "leave range out"
     )
-    reverse = cm.ConditionalMasking(0.6, 10.0, reverse_mapping=True, range=(0, 120))
+    assert serves in str(error.value)
+    reverse = cm.ReverseMapping(0.6, 10.0, range=(0, 120))
     assert set(reverse.mask(AGES, accept_visible_coins=True)) == set(AGES)
 
 
-@pytest.mark.parametrize("mapped", [False, True])
+@pytest.mark.parametrize("method", [partial(cm.ConditionalMasking, decimals=1), cm.ReverseMapping])
 @pytest.mark.parametrize(("outside", "many"), [([7], "a value"), ([7, 9], "2 values")])
-def test_originals_outside_are_refused_by_position_and_never_shown(mapped, outside, many):
+def test_originals_outside_are_refused_by_position_and_never_shown(method, outside, many):
     x = AGES.copy()
     x[outside] = 1234
-    options = {"reverse_mapping": True} if mapped else {"decimals": 1}
 
     with pytest.raises(
         ValueError, match=f"x must lie within its range, 0 to 120, got {many} outside, the f"
     ) as error:
-        cm.ConditionalMasking(0.6, 0.1, **options, range=(0, 120)).mask(
-            x, accept_visible_coins=True
-        )
+        method(0.6, 0.1, range=(0, 120)).mask(x, accept_visible_coins=True)
 
     assert "at position 7" in str(error.value)
     assert "1234" not in str(error.value)
@@ -293,7 +292,7 @@ def test_a_bound_between_points_of_the_grid_is_that_point():
     made = cm.ConditionalMasking(0.6, 10.0, decimals=0, range=(0.4, 99.6))
 
     assert bounds(made) == (0.0, 100.0)
-    assert bounds(cm.ConditionalMasking(0.6, 1.0, reverse_mapping=True, range=(0.4, 99.6))) == (
+    assert bounds(cm.ReverseMapping(0.6, 1.0, range=(0.4, 99.6))) == (
         0.4,
         99.6,
     )

@@ -26,7 +26,7 @@ SCALES = ("linear", "log")
 
 
 def scheme_of(p=0.6, sigma=500.0, **options):
-    return cm.ConditionalMasking(p, sigma, reverse_mapping=True, **options)
+    return cm.ReverseMapping(p, sigma, **options)
 
 
 def reference_of(schemes, columns, seed, strata=None):

@@ -35,7 +35,7 @@ def test_on_additive_noise_he_comes_near_the_best(sigma):
 
 
 def test_of_reverse_mapping_he_reaches_what_its_law_says():
-    scheme = cm.ConditionalMasking(0.5, 300.0, reverse_mapping=True)
+    scheme = cm.ReverseMapping(0.5, 300.0)
     found = FittedAttacker(HEAPS, [], D).risk(scheme, np.random.default_rng(1))
 
     best = cm.risk(HEAPS, scheme, d=D).attackers["best attacker"][0]

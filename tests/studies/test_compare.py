@@ -54,7 +54,7 @@ def test_who_takes_the_masked_value_is_shown_beside_the_best_attacker(found):
 
 
 def test_the_same_methods_are_compared_at_the_risk_of_reverse_mapping(rough):
-    scheme = cm.ConditionalMasking(0.4, 300.0, reverse_mapping=True, noise="laplace", missing=-8)
+    scheme = cm.ReverseMapping(0.4, 300.0, noise="laplace", missing=-8)
     coded = np.append(X, [-8.0, -8.0])
     found = cm.compare(
         coded, scheme, d=D, other=np.append(AGE, [1.0, 2.0]), replications=20, rng=1
@@ -62,7 +62,7 @@ def test_the_same_methods_are_compared_at_the_risk_of_reverse_mapping(rough):
 
     assert found.records == X.size
     own = found.schemes["reverse mapping"]
-    assert own == cm.ConditionalMasking(0.4, 300.0, reverse_mapping=True, noise="laplace")
+    assert own == cm.ReverseMapping(0.4, 300.0, noise="laplace")
     added = found.schemes["conditional masking"]
     assert (added.p, added.noise, added.reverse_mapping) == (0.4, "laplace", False)
     row = of(found, "reverse mapping")

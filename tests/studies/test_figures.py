@@ -23,7 +23,7 @@ SCHEMES = {
     "no grid": cm.ConditionalMasking(0.4, 600.0, step=0.0),
     "coarse": cm.ConditionalMasking(0.6, 400.0, decimals=-2),
     "Laplace": cm.ConditionalMasking(0.5, 600.0, noise="laplace"),
-    "mapped": cm.ConditionalMasking(0.5, 300.0, reverse_mapping=True),
+    "mapped": cm.ReverseMapping(0.5, 300.0),
     "noise": cm.AdditiveNoise(800.0),
     "normal noise": cm.AdditiveNoise(800.0, noise="normal"),
     "ranks": cm.RankSwapping(5.0),
@@ -369,7 +369,7 @@ def test_names_that_agree_in_six_digits_and_a_constant_column_beside():
 
 def test_what_is_not_defined_is_a_dash():
     # too few for a correlation
-    mapped = {"mapped": cm.ConditionalMasking(0.5, 9e3, reverse_mapping=True)}
+    mapped = {"mapped": cm.ReverseMapping(0.5, 9e3)}
     text = str(run(2, mapped, n=20))
 
     undefined = ["correlation", "difference"]

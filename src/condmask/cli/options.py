@@ -7,7 +7,7 @@ None.
 import json
 import logging
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from fractions import Fraction
 from functools import partial
@@ -24,6 +24,7 @@ from condmask.cli.text import UsageError, to_json
 if TYPE_CHECKING:
     from cyclopts import ArgumentCollection, Token
 
+    from condmask.masking.scheme import Scheme
     from condmask.missing_codes import Code
 
 Columns = Annotated[list[str] | None, Parameter(alias="-c")]
@@ -165,15 +166,33 @@ class SchemeOptions(PlanOptions):
         names = list(dict.fromkeys([*(columns or ()), *own]))
         if not names:
             raise UsageError("--column must be given")
-        found = {
-            name: {"scheme": "ConditionalMasking"} | shared | own.get(name, {}) for name in names
-        }
-        for name, values in found.items():
+        schemes = {}
+        for name in names:
+            values = shared | own.get(name, {})
             if "missing" in own.get(name, {}):
                 values["missing"] = _codes(_words_of_codes(values["missing"]))
             if missing := {"p", "sigma"} - values.keys():
                 raise UsageError(f"--{min(missing)} must be given for column {name!r}")
-        return {name: cm.ConditionalMasking.from_dict(values) for name, values in found.items()}
+            schemes[name] = _scheme_of(values)
+        return schemes
+
+
+def _scheme_of(values: Mapping[str, Any]) -> "Scheme":
+    """Return the scheme of a column by its options, --reverse-mapping among them."""
+    from condmask.masking.parameters import NOT_REVERSE_MAPPING, ONLY_REVERSE_MAPPING
+
+    mapped = values.get("reverse_mapping", False)
+    if not isinstance(mapped, bool):
+        raise UsageError(f"--reverse-mapping must be true or false, got {mapped!r}")
+    parameters = {name: value for name, value in values.items() if name != "reverse_mapping"}
+    for name, why in NOT_REVERSE_MAPPING.items() if mapped else ():
+        if parameters.pop(name, None) not in (None, "permutation", 0.0):
+            raise UsageError(f"--{name} must be left out with --reverse-mapping: {why}")
+    for name, default in ONLY_REVERSE_MAPPING.items() if not mapped else ():
+        if parameters.pop(name, default) != default:
+            raise UsageError(f"--{name.replace('_', '-')} needs --reverse-mapping")
+    method = cm.ReverseMapping if mapped else cm.ConditionalMasking
+    return method.from_dict({"scheme": method.method, **parameters})
 
 
 def _tables_by_column(text: str) -> dict[str, dict[str, Any]]:

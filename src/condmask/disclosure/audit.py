@@ -123,7 +123,7 @@ def audit(
     ----------
     data : array_like or series of shape (n,), data frame, or dict of columns
         A column with one scheme, or a table. Missing values are left out.
-    scheme : ConditionalMasking, or dict of str to ConditionalMasking
+    scheme : ConditionalMasking or ReverseMapping, or dict of str to either
         The scheme of the column; for a table, the schemes of the columns that are masked together.
         The other columns of the table are left in clear.
     strata : array_like of shape (n,), or sequence of several, optional
@@ -152,7 +152,7 @@ def audit(
 
     See Also
     --------
-    ConditionalMasking.mask : refuses a release for the same findings.
+    ConditionalMasking.mask, ReverseMapping.mask : refuse a release for the same findings.
 
     Notes
     -----
@@ -247,10 +247,11 @@ def _collect_or_warn(findings: Sequence[Finding], refusals: Refusals) -> None:
 
 def refuse_too_few_records(n: int, schemes: Mapping[str, Any]) -> None:
     """Refuse to write a file of so few records that are swapped and get noise."""
-    if n < MIN_FILE_RECORDS and not next(iter(schemes.values())).reverse_mapping:
+    first = next(iter(schemes.values()))
+    if n < MIN_FILE_RECORDS and not first.reverse_mapping:
         raise ReleaseError(
             f"{n} records are too few: a file must have at least {MIN_FILE_RECORDS}, or, with "
-            f"reverse_mapping=True, groups of at least 50{OVERRIDE}"
+            f"cm.ReverseMapping(p={first.p!r}, sigma={first.sigma!r}), groups of at least 50{OVERRIDE}"
         )
 
 
@@ -273,7 +274,7 @@ def table_of(
         scheme = {name: scheme}
     schemes = together(scheme)
     first = next(iter(schemes.values()))
-    rule = "scheme must be one that swaps records, ConditionalMasking"
+    rule = "scheme must be one that swaps records, ConditionalMasking or ReverseMapping"
     _checks.require(first.shared_coins or any_scheme, rule, first, ArgumentTypeError)
     refuse_marked(data, "data")
     frames.same_lengths(data, "data")

@@ -98,7 +98,7 @@ def _passing(table: Table, name: str, of: Callable[..., Any]) -> Iterator[Choice
     for p, share, ends in TRIES:
         sigma = two_digits(share * unit)
         scale = "log" if log else "linear"
-        scheme = of(p, sigma, reverse_mapping=True, scale=scale, aggregate_ends=ends)
+        scheme = of(p, sigma, scale=scale, aggregate_ends=ends)
         if (share <= NARROW_NOISE_SHARE or _varies(x, scheme) <= PRECISE) and not too_often(
             table, name, scheme
         ).size:

@@ -115,7 +115,7 @@ class Uniques(NamedTuple):
 
 def uniques(table: Table, scheme: Any, fraction: float) -> Uniques:
     """How many records are unique in the masked columns."""
-    rule = "scheme must be one that swaps records, ConditionalMasking"
+    rule = "scheme must be one that swaps records, ConditionalMasking or ReverseMapping"
     _checks.require(scheme.shared_coins, rule, scheme, ArgumentTypeError)
     share = float(_checks.positive(fraction, "fraction"))
     _checks.require(share <= 1.0, "fraction must be at most 1", fraction)

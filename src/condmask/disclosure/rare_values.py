@@ -92,7 +92,7 @@ def own_value_chances(x: np.ndarray, scheme: Any, near: float = EQUAL) -> np.nda
     ----------
     x : ndarray of shape (n,)
         Originals of one donor pool, none missing.
-    scheme : ConditionalMasking
+    scheme : ReverseMappingScheme
         With reverse mapping.
     near : float
         d, in the units of the data; by default for the same value alone.

@@ -22,14 +22,14 @@ class Counts:
 
     Parameters
     ----------
-    scheme : ConditionalMasking
-        What was published with the data. It must have a grid (a `step` above 0) or use reverse
-        mapping, where the values themselves are counted.
+    scheme : ConditionalMasking or ReverseMapping
+        What was published with the data. Conditional masking must have a grid (a `step` above 0);
+        under reverse mapping the values themselves are counted.
 
     Raises
     ------
     TypeError
-        If the scheme is another than `ConditionalMasking`.
+        If the scheme is another than these.
     ValueError
         If it has neither a grid nor reverse mapping.
 
@@ -51,7 +51,9 @@ class Counts:
 
     def __init__(self, scheme: Any) -> None:
         known = isinstance(scheme, Scheme) and "T_1" in scheme.estimators
-        _checks.require(known, "scheme must be ConditionalMasking", scheme, ArgumentTypeError)
+        _checks.require(
+            known, "scheme must be ConditionalMasking or ReverseMapping", scheme, ArgumentTypeError
+        )
         if scheme.grid is None and not scheme.reverse_mapping:
             raise ArgumentError(
                 "scheme must have a grid for Counts, got step=0; mask with "

@@ -18,7 +18,7 @@ from condmask.files.csv_text import CsvFormat
 from condmask.files.parts import MANIFEST, SIDECAR, files_of
 from condmask.masking.scheme import Scheme
 
-VERSION = 2
+VERSION = 3  # 2: several parts; 3: reverse mapping is a scheme of its own
 KEY = b"condmask"
 SUMS = "condmask.sums"  # of the masked columns by part, which are known when all is written
 TEXT = (
@@ -98,7 +98,7 @@ class Published(NamedTuple):
         origins = dict.fromkeys(schemes, NOWHERE)
         for name, one in entries["origins"].items():
             origins[name] = Origin(one["group"], tuple(one["patterns"]), tuple(one["shift"]))
-        parts = entries["parts"] if entries["version"] == VERSION else [entries["records"]]
+        parts = entries["parts"] if entries["version"] > 1 else [entries["records"]]
         sums = {name: [*map(float, one)] for name, one in entries.get("sums", {}).items()}
         form = CsvFormat(**entries["csv"]) if "csv" in entries else None
         return cls(tuple(map(int, parts)), schemes, origins, form, sums, "shuffled" in entries)

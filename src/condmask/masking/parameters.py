@@ -1,5 +1,4 @@
-"""The parameters of a scheme of conditional masking: what is allowed, alone and with reverse
-mapping."""
+"""Checks of the parameters of schemes that swap records."""
 
 from collections.abc import Callable
 from dataclasses import fields
@@ -7,7 +6,7 @@ from functools import partial
 from typing import Any
 
 from condmask import _checks
-from condmask.errors import ArgumentError, Refusals
+from condmask.errors import Refusals
 from condmask.masking.ends import AUTO
 from condmask.masking.range import declared_limits
 from condmask.missing_codes import declared_codes
@@ -21,8 +20,8 @@ CHOICES = {
     "small_strata": ("refuse", "merge"),
     "missing_as": ("code", "null"),
 }
-WITH = ("aggregate_ends", "scale")  # reverse mapping alone
-WITHOUT = {  # reverse mapping, and why
+ONLY_REVERSE_MAPPING = {"scale": "linear", "aggregate_ends": 0}  # and their defaults
+NOT_REVERSE_MAPPING = {  # and why
     "donors": "the swapped records take their values from one another",
     "decimals": NOT_ROUNDED,
     "step": NOT_ROUNDED,
@@ -30,13 +29,14 @@ WITHOUT = {  # reverse mapping, and why
 
 
 def checked(scheme: Any) -> dict[str, Any]:
-    """The values of all parameters as a scheme holds them; all that are wrong are named at
-    once."""
+    """Return the values of all parameters as the scheme holds them.
+
+    One error names all that are wrong.
+    """
     checks: dict[str, Callable[[Any], Any]] = {
         "p": partial(_checks.probability, name="p"),
         "sigma": partial(_checks.positive, name="sigma"),
-        "reverse_mapping": partial(_checks.boolean, name="reverse_mapping"),
-        "aggregate_ends": aggregated,
+        "aggregate_ends": checked_ends,
         "decimals": partial(_checks.integer, name="decimals", least=-15, most=15),
         "step": partial(_checks.not_below_zero, name="step"),
         "range": declared_limits,
@@ -52,21 +52,11 @@ def checked(scheme: Any) -> dict[str, Any]:
             check = checks.get(name) or partial(_checks.choice, name=name, allowed=CHOICES[name])
             held[name] = None if value is None and default is None else check(value)
     refusals.raise_all()
-    reverse = held["reverse_mapping"]
-    for name in WITHOUT if reverse else WITH:  # which have no meaning there
-        value = held[name]
-        default = defaults[name]
-        if value not in (None, default) and not (name == "step" and value == 0.0):
-            rule = f"must be {default!r}" if isinstance(default, str) else "must be left out"
-            where, why = ("where", f": {WITHOUT[name]}") if reverse else ("unless", "")
-            text = f"{name} {rule} {where} reverse_mapping=True, got {value!r}{why}"
-            refusals.errors.append(ArgumentError(text))
-    refusals.raise_all()
     return held
 
 
-def aggregated(value: Any) -> int | str:
-    """How many values at either end become their mean: none, or several, or what the data need."""
+def checked_ends(value: Any) -> int | str:
+    """Return how many values at either end are released as their mean, a number or "auto"."""
     if isinstance(value, str) and value == AUTO:
         return value
     count = _checks.integer(value, "aggregate_ends", least=0)

@@ -20,7 +20,9 @@ from condmask.errors import ArgumentError, ArgumentTypeError, ReleaseWarning, wa
 from condmask.law import Law
 
 SIDES = "below", "above"
-SERVES = "which releases values of the data alone"
+INSTEAD = (
+    "use cm.ReverseMapping(p={p!r}, sigma={sigma!r}), which releases values of the data alone"
+)
 NONE = 1e-10  # expected outside: not looked at value by value
 LEAST = 1e-6  # values that are expected outside: fewer are none
 MANY = 0.01  # of the records: so many below 0 are worth a word
@@ -62,8 +64,8 @@ def check_limits(values: np.ndarray, scheme: Any, name: str) -> None:
         ]
         raise ArgumentError(
             f"{name} must stay within its range, {stated}, got noise that is expected to "
-            f"take {' and '.join(counts)} it, of {values.size:,} values; pass "
-            f"reverse_mapping=True without decimals ({SERVES}), or leave range out"
+            f"take {' and '.join(counts)} it, of {values.size:,} values; "
+            f"{INSTEAD.format(p=scheme.p, sigma=scheme.sigma)}, or leave range out"
         )
 
 
@@ -117,7 +119,7 @@ def warn_of_signs(values: np.ndarray, law: Law | None, name: str) -> None:
     if below > MANY * some.size:
         warn(
             f"some {below / some.size:.0%} of the released values of {name} will lie below 0, where no "
-            f"original does; pass reverse_mapping=True without decimals ({SERVES})",
+            f"original does; {INSTEAD.format(p=law.p, sigma=law.sigma)}",
             ReleaseWarning,
             about=name,
         )

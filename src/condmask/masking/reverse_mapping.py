@@ -16,8 +16,9 @@ Cost: O(n), by counting sorts; O(n log n) where keys or values lie in a tiny par
 """
 
 from collections.abc import Callable, Sequence
+from dataclasses import KW_ONLY, dataclass
 from functools import partial
-from typing import Any
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
@@ -25,9 +26,76 @@ from condmask._blocks import ordered_map
 from condmask._randomness import DONOR, NOISE, Key, words
 from condmask.kernels import cycle as cycles
 from condmask.law import Law
+from condmask.masking import description
 from condmask.masking.draws import Tossed, in_order, split, toss, words_of_swapped
 from condmask.masking.ends import aggregate
+from condmask.masking.parameters import checked
+from condmask.masking.scheme import Columns
+from condmask.masking.swap_scheme import SwapScheme
 from condmask.strata import Pools, by_stratum
+
+
+@dataclass(frozen=True, repr=False)
+class ReverseMappingScheme(SwapScheme):
+    """Parameters of reverse mapping, and how it masks.
+
+    `condmask.ReverseMapping` documents the parameters.
+    """
+
+    reverse_mapping: ClassVar[bool] = True
+    releases_whole_numbers: ClassVar[bool] = True  # values of the data
+    estimators: ClassVar[dict[str, Any]] = {"T_1": None}
+    p: float
+    sigma: float
+    _: KW_ONLY
+    noise: str = "normal"
+    scale: str = "linear"
+    # Any: a field holds one type, named in `Scheme`, and is made of several that may be given
+    aggregate_ends: Any = 0
+    range: Any = None
+    strata: Any = None
+    small_strata: str = "refuse"
+    missing: Any = ()
+    missing_as: str = "code"
+
+    def __post_init__(self) -> None:
+        for name, value in checked(self).items():
+            object.__setattr__(self, name, value)
+
+    @classmethod
+    def masked_columns(
+        cls,
+        schemes: Sequence[Self],
+        columns: list[np.ndarray],
+        key: Key,
+        pools: Pools | None,
+        workers: int,
+    ) -> list[np.ndarray]:
+        """Mask columns that share one swap status; the arrays of the originals are overwritten."""
+        return mask_columns(schemes, columns, key, pools, workers)
+
+    def mask_rows(self, x: np.ndarray, stream: np.random.Generator, others: Columns) -> np.ndarray:
+        """Mask every row of x on its own, without strata, for studies."""
+        return mask_rows(x, self, stream)
+
+    def canonical(self, x: np.ndarray, name: str, kind: str) -> np.ndarray:
+        """Return a copy of the data, in which zero has no sign."""
+        return np.asarray(x + 0.0)
+
+    def sentence(self) -> str:
+        """Describe how a column was masked, for readers of the release."""
+        return description.reverse_mapping(self)
+
+    def key_entries(self) -> dict[str, Any]:
+        """Return the parameters that enter the key of a release, under their earliest names.
+
+        A range changes no value. The name of the scheme, "donors" and "patterns" are those of
+        earlier versions: without them every key would be another one.
+        """
+        entries = self.to_dict()
+        entries.pop("range", None)
+        earlier = {"scheme": "ConditionalMasking", "reverse_mapping": True}
+        return {**entries, **earlier, "donors": "permutation", "patterns": []}
 
 
 def mask_columns(

@@ -19,6 +19,7 @@ from condmask.errors import ArgumentError, ArgumentTypeError
 from condmask.grid import Grid
 from condmask.law import Law
 from condmask.marks import marked, refuse_marked
+from condmask.masking.earlier_versions import of_this_version
 from condmask.missing_codes import Code, Declared, numbers_of, restore_codes
 from condmask.strata import Names, Pools
 
@@ -63,7 +64,7 @@ class Scheme:
     shared_donors: ClassVar[bool] = False
     shared_coins: ClassVar[bool] = False
     keeps_gaps: ClassVar[bool] = False
-    reverse_mapping: bool = False
+    reverse_mapping: ClassVar[bool] = False
 
     def __init_subclass__(cls) -> None:
         if hasattr(cls, "method"):  # else `__new__` says that it is missing
@@ -81,6 +82,11 @@ class Scheme:
             listed = ", ".join(lacking)
             raise ArgumentTypeError(f"{cls.__name__} is no complete scheme: it lacks {listed}")
         return super().__new__(cls)
+
+    @property
+    def releases_whole_numbers(self) -> bool:
+        """Whether a column of whole numbers is released as one."""
+        return self.grid is not None and self.grid.whole
 
     @property
     def codes(self) -> tuple[Code, ...]:
@@ -269,11 +275,10 @@ class Scheme:
         _checks.require(
             isinstance(entries, Mapping), "entries must be a dict", entries, ArgumentTypeError
         )
-        options = dict(entries)
-        method = _REGISTER[
-            _checks.choice(options.pop("scheme", None), "scheme", sorted(_REGISTER))
-        ]
-        if not issubclass(method, cls):
+        named = _REGISTER[_checks.choice(entries.get("scheme"), "scheme", sorted(_REGISTER))]
+        options = of_this_version(entries)
+        method = _REGISTER[options.pop("scheme")]
+        if not (issubclass(method, cls) or issubclass(named, cls)):
             raise ArgumentError(f"scheme must be {cls.method!r}, got {method.method!r}")
         defaults = {field.name: field.default for field in fields(method)}  # type: ignore[arg-type]
         unknown = {*map(str, options)} - {*defaults}

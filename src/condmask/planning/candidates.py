@@ -66,7 +66,7 @@ class Candidate(NamedTuple):
 
     Attributes
     ----------
-    scheme : ConditionalMasking
+    scheme : SwapScheme
     risk : ndarray of shape (distances,)
         The risk by the best attacker.
     constant : ndarray of shape (distances,)

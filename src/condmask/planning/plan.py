@@ -14,7 +14,7 @@ from condmask.disclosure.table import Table
 from condmask.errors import ArgumentError, ArgumentTypeError, CondmaskError
 from condmask.inference.interval import TARGETS
 from condmask.marks import refuse_marked
-from condmask.masking.parameters import CHOICES, WITHOUT
+from condmask.masking.parameters import CHOICES, NOT_REVERSE_MAPPING
 from condmask.missing_codes import numbers_of
 from condmask.own_grid import own_grid
 from condmask.planning.candidates import (
@@ -27,6 +27,7 @@ from condmask.planning.candidates import (
 )
 from condmask.planning.plan_result import Plan
 from condmask.publish.conditional import ConditionalMasking
+from condmask.publish.reverse_mapping import ReverseMapping
 from condmask.row_labels import labels_of_rows, refuse_other_order
 from condmask.strata import labels_of, pools_of
 from condmask.suspected_codes import drop_codes
@@ -35,6 +36,8 @@ DEFAULT_P = tuple(round(0.1 * k, 1) for k in range(1, 10))
 # sigma over the standard deviation
 SIGMA_SHARES = np.array([0.1, 0.15, 0.25, 0.35, 0.5, 0.7, 1.0, 1.4, 2.0])
 LOG_SIGMAS = (0.05, 0.1, 0.15, 0.2, 0.3, 0.4, 0.5, 0.7, 1.0)
+# a class of schemes, and its parameters but p and sigma
+Way = tuple[type[ConditionalMasking] | type[ReverseMapping], dict[str, Any]]
 MAX_LOSS_RATIO = 1.5  # times the least loss: the most that the safest scheme may lose
 
 
@@ -94,9 +97,9 @@ def plan(
         What errors in `max_error` and in tables refer to: the population from which the file is a
         sample, or the original file.
     **options
-        Others of `ConditionalMasking`: noise, small_strata, missing (codes are left out of
-        `other`, too), missing_as; and for schemes without reverse mapping donors, decimals, step,
-        by default a step that suits the data.
+        Others of `ReverseMapping` and `ConditionalMasking`: noise, small_strata, missing (codes are
+        left out of `other`, too), missing_as; and of `ConditionalMasking` alone donors, decimals,
+        step, by default a step that suits the data.
 
     Returns
     -------
@@ -131,7 +134,7 @@ def plan(
     >>> x = np.random.default_rng(1).laplace(10, 1000, 5_000)
     >>> found = cm.plan(x, max_risk={500: 0.45}, p=[0.3, 0.6], sigma=[500.0, 1000.0, 2000.0])
     >>> found.best.scheme
-    ConditionalMasking(p=0.3, sigma=1000.0, reverse_mapping=True, aggregate_ends=3)
+    ReverseMapping(p=0.3, sigma=1000.0, aggregate_ends=3)
     """
     target = _checks.choice(target, "target", tuple(TARGETS))
     options["strata"] = None if strata is None else tuple(frames.column_names(strata))
@@ -148,8 +151,11 @@ def plan(
     caps = {text.format(key): cap for text, given in named for key, cap in given.items()}
     chosen = "log" if sigma is None and is_skewed(column.x) else "linear"
     scale = chosen if scale is None else _checks.choice(scale, "scale", CHOICES["scale"])
-    shared = {name: value for name, value in options.items() if name not in WITHOUT}
-    ways = [shared | {"reverse_mapping": True, "scale": scale}, options]
+    shared = {name: value for name, value in options.items() if name not in NOT_REVERSE_MAPPING}
+    ways: list[Way] = [
+        (ReverseMapping, shared | {"scale": scale}),
+        (ConditionalMasking, options),
+    ]
     if reverse_mapping is not None:
         ways = ways[:1] if _checks.boolean(reverse_mapping, "reverse_mapping") else ways[1:]
     candidates = _evaluated_candidates(column, p, sigma, ways, distances)
@@ -165,23 +171,23 @@ def plan(
 
 
 def _evaluated_candidates(
-    column: PlannedColumn, p: Any, sigma: Any, ways: list[Any], d: np.ndarray
+    column: PlannedColumn, p: Any, sigma: Any, ways: list[Way], d: np.ndarray
 ) -> list[Candidate]:
     """Every combination that can mask the data, and be undone; refused if none can."""
     found = []
     refusal = None
     chances = _checks.reals(DEFAULT_P if p is None else p, "p").ravel().tolist()
-    for way in ways:
+    for method, options in ways:
         own = (
             LOG_SIGMAS
-            if way.get("scale") == "log"
+            if options.get("scale") == "log"
             else [*map(two_digits, SIGMA_SHARES * column.x.std())]
         )
         tried = _checks.reals(own if sigma is None else sigma, "sigma").ravel().tolist()
         for size, chance in product(tried, chances):
             try:
-                options = way if "reverse_mapping" in way else _with_step(column, size, way)
-                found.append(evaluate(column, ConditionalMasking(chance, size, **options), d))
+                named = options if method.reverse_mapping else _with_step(column, size, options)
+                found.append(evaluate(column, method(chance, size, **named), d))
             except CondmaskError as error:
                 refusal = error
     if not found:

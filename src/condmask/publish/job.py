@@ -29,7 +29,6 @@ from condmask.missing_codes import GivenCodes, values_of
 from condmask.own_grid import on_own_grids
 from condmask.publish import usefulness
 from condmask.publish.audited_rows import ReadRows, audited_table, units_in, with_whole_units
-from condmask.publish.conditional import ConditionalMasking
 from condmask.publish.original_table import OriginalTable
 from condmask.publish.part_statistics import (
     PartStatistics,
@@ -40,6 +39,7 @@ from condmask.publish.part_statistics import (
     warn_of_different_parts,
 )
 from condmask.publish.prepare import Prepared, in_units, look, settled
+from condmask.publish.reverse_mapping import ReverseMapping
 from condmask.publish.rounding import asked, shift_of
 from condmask.strata import SMALLEST, not_masked, with_rare_gaps
 
@@ -151,15 +151,15 @@ class Job:
         if self._strata is not None:
             self._options |= {"strata": self._strata, "small_strata": "merge"}
         if by_name:
-            scheme = self._new_scheme(0.6, 1.0, reverse_mapping=True)
+            scheme = self._new_scheme(0.6, 1.0)
             schemes = dict.fromkeys(self.names, scheme)
         self.schemes = together(schemes, self._strata)
         if open_ends(self.schemes) and not may_choose:
             raise ArgumentError("aggregate_ends must be a number in a table of Dask, got 'auto'")
 
-    def _new_scheme(self, p: float, sigma: float, **parameters: Any) -> ConditionalMasking:
+    def _new_scheme(self, p: float, sigma: float, **parameters: Any) -> ReverseMapping:
         """Return a scheme for a column given by name, with the codes and strata of the call."""
-        return ConditionalMasking(p, sigma, **self._options, **parameters)
+        return ReverseMapping(p, sigma, **self._options, **parameters)
 
     # --- schemes that depend on the data ---
 
@@ -205,7 +205,7 @@ class Job:
         first = next(iter(self.schemes.values()))
         candidates = [first]
         if self.chooses and self.names:
-            candidates = [self._new_scheme(p, 1.0, reverse_mapping=True) for p, _, _ in TRIES]
+            candidates = [self._new_scheme(p, 1.0) for p, _, _ in TRIES]
         least = SMALLEST if self.limits is None else max(map(min_pool_records, candidates))
         rare = with_rare_gaps(first, values, labels, least)
         return None if not rare.any() else ~rare

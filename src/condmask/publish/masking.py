@@ -152,7 +152,7 @@ def mask_table(
 
     >>> release = cm.mask_table(frame, ["income"], rng=2)
     >>> release.schemes["income"]
-    ConditionalMasking(p=0.6, sigma=0.3, reverse_mapping=True, aggregate_ends=3)
+    ReverseMapping(p=0.6, sigma=0.3, aggregate_ends=3)
     """
     frames.same_lengths(frame, "frame")
     labels_of_rows(frame, "frame")

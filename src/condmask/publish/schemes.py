@@ -6,6 +6,7 @@ from condmask.masking.shuffling import DataShuffling
 from condmask.masking.swapping import DataSwapping, RankSwapping
 from condmask.publish.additive import AdditiveNoise
 from condmask.publish.conditional import ConditionalMasking
+from condmask.publish.reverse_mapping import ReverseMapping
 
 OWN_SCHEMES = (
     AdditiveNoise,
@@ -14,4 +15,5 @@ OWN_SCHEMES = (
     DataSwapping,
     MultiplicativeNoise,
     RankSwapping,
+    ReverseMapping,
 )

@@ -164,8 +164,7 @@ def _schema_of(shape: Shape, published: Published, masked: Mapping[str, Any]) ->
     types = {name: column.type for name, column in masked.items()}
     for name in types:
         scheme = published.schemes[name]
-        whole = scheme.reverse_mapping or (scheme.grid is not None and scheme.grid.whole)
-        if whole and pa.types.is_integer(shape.schema.field(name).type):
+        if scheme.releases_whole_numbers and pa.types.is_integer(shape.schema.field(name).type):
             types[name] = pa.int64()
     wanted = {name.encode() for name in shape.keep}
     before = shape.schema.metadata or {}

@@ -41,7 +41,7 @@ def report(
     ----------
     release : Release or path
         What `mask_table`, `mask_file` or `read_release` returned, or a file that was released,
-        masked by `ConditionalMasking`.
+        masked by `ConditionalMasking` or `ReverseMapping`.
     path : path
         The report, which ends in .html or .htm.
     original : path, data frame or dict of columns, optional

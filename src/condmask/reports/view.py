@@ -17,7 +17,7 @@ from condmask.files.about import digest_of
 from condmask.files.parts import FILENAME
 from condmask.inference.interval import Interval
 from condmask.masking.description import with_rounding
-from condmask.publish.conditional import ConditionalMasking
+from condmask.masking.swap_scheme import SwapScheme
 from condmask.publish.release import Release
 from condmask.reports import charts
 from condmask.reports.alignment import align
@@ -75,10 +75,8 @@ class View:
 
     def __init__(self, release: Release, units: Mapping[str, str]) -> None:
         for name, scheme in release.schemes.items():
-            rule = f"release must be masked by ConditionalMasking in {name!r}"
-            _checks.require(
-                isinstance(scheme, ConditionalMasking), rule, scheme, ArgumentTypeError
-            )
+            rule = f"release must be masked by ConditionalMasking or ReverseMapping in {name!r}"
+            _checks.require(isinstance(scheme, SwapScheme), rule, scheme, ArgumentTypeError)
         if not release.has_columns:
             raise ArgumentError("release must have data, got that of dry_run=True")
         self.clear = [

@@ -68,7 +68,7 @@ class ReverseMapped:
     ----------
     records : Records
         Released values and donor pools.
-    scheme : ConditionalMasking
+    scheme : ReverseMappingScheme
         p, noise, sigma and scale are used.
 
     Attributes

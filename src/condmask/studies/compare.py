@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -17,9 +17,11 @@ from condmask.marks import refuse_marked
 from condmask.masking.multiplicative import MultiplicativeNoise
 from condmask.masking.scheme import Scheme
 from condmask.masking.shuffling import DataShuffling
+from condmask.masking.swap_scheme import SwapScheme
 from condmask.masking.swapping import DataSwapping, RankSwapping
 from condmask.publish.additive import AdditiveNoise
 from condmask.publish.conditional import ConditionalMasking
+from condmask.publish.reverse_mapping import ReverseMapping
 from condmask.row_labels import labels_of_rows, refuse_other_order
 from condmask.studies.attacker import FittedAttacker
 from condmask.studies.populations import Fixed
@@ -131,7 +133,7 @@ class MethodComparison:
 
 def compare(
     x: Any,
-    scheme: ConditionalMasking,
+    scheme: SwapScheme,
     *,
     d: float,
     other: Any = None,
@@ -146,8 +148,8 @@ def compare(
     ----------
     x : array_like of shape (n,)
         Original values; missing ones are left out.
-    scheme : ConditionalMasking
-        With or without `reverse_mapping`. The others are tuned to its risk. Its missing codes are
+    scheme : ConditionalMasking or ReverseMapping
+        The others are tuned to its risk. Its missing codes are
         left out of both columns; values that look like codes must be declared.
     d : float
         A guess closer than d to the true value is a disclosure, in the units of the data.
@@ -196,9 +198,9 @@ def compare(
     >>> [row["method"] for row in found.rows][:3]
     ['conditional masking', 'conditional masking', 'reverse mapping']
     """
-    if not isinstance(scheme, ConditionalMasking):
+    if not isinstance(scheme, SwapScheme):
         raise ArgumentTypeError(
-            f"scheme must be a ConditionalMasking, got {_checks.in_message(scheme)}"
+            f"scheme must be a ConditionalMasking or ReverseMapping, got {_checks.in_message(scheme)}"
         )
     d = _checks.positive(d, "d")
     count = _checks.integer(replications, "replications", least=10)
@@ -210,7 +212,7 @@ def compare(
         )
         values = values[drawn]
         beside = [column[drawn] for column in beside]
-    scheme = replace(scheme, missing=(), missing_as="code")
+    scheme = scheme.with_parameters(missing=(), missing_as="code")
     named(scheme)  # which may refuse it
     if scheme.grid is not None:
         values = scheme.grid.values(scheme.grid.units(values))
@@ -239,9 +241,7 @@ def compare(
     return MethodComparison(risk, d, values.size, count, seed, schemes, rows, missing, column)
 
 
-def _complete(
-    x: Any, other: Any, scheme: ConditionalMasking
-) -> tuple[np.ndarray, list[np.ndarray]]:
+def _complete(x: Any, other: Any, scheme: SwapScheme) -> tuple[np.ndarray, list[np.ndarray]]:
     refuse_marked(x, "x")
     refuse_other_order({"other": other}, labels_of_rows(x, "x"))
     given = {"x": frames.column(x, "x")}
@@ -256,7 +256,7 @@ def _complete(
 
 
 def _tuned(
-    x: np.ndarray, scheme: ConditionalMasking, risk: float, attacker: FittedAttacker, seed: int
+    x: np.ndarray, scheme: SwapScheme, risk: float, attacker: FittedAttacker, seed: int
 ) -> tuple[dict[str, Scheme], dict[str, str]]:
     """The methods at this risk, and why others are none."""
     own_method = "reverse mapping" if scheme.reverse_mapping else "conditional masking"
@@ -274,19 +274,17 @@ def _tuned(
     return known, {name: why[name] for name in found if name not in known}
 
 
-def families(scheme: ConditionalMasking, x: np.ndarray) -> dict[str, Callable[[float], Scheme]]:
+def families(scheme: SwapScheme, x: np.ndarray) -> dict[str, Callable[[float], Scheme]]:
     """By method the scheme for a parameter."""
     p = scheme.p
     noise = scheme.noise
-    donors = scheme.donors
+    donors = getattr(scheme, "donors", "permutation")
     spread = float(x.std())
     return {
         "conditional masking": lambda s: ConditionalMasking(
             p, s * spread, noise=noise, donors=donors
         ),
-        "reverse mapping": lambda s: ConditionalMasking(
-            p, s * spread, noise=noise, reverse_mapping=True
-        ),
+        "reverse mapping": lambda s: ReverseMapping(p, s * spread, noise=noise),
         "Laplace noise": lambda s: AdditiveNoise(s * spread, noise="laplace"),
         "normal noise": lambda s: AdditiveNoise(s * spread, noise="normal"),
         "multiplicative noise": MultiplicativeNoise,
