@@ -7,15 +7,21 @@ has a digest of all source files of the folder, so that none outlives an edit of
 
 import functools
 import hashlib
+from collections.abc import Callable
 from pathlib import Path
 from types import FunctionType
+from typing import Any, cast, overload
 
 # Flags that keep tests for NaN and inf alive; fastmath=True would let the compiler delete them.
 SAFE_MATH = {"reassoc", "contract", "arcp", "nsz", "afn"}
 DIGEST_BYTES = 6  # few, since Windows limits the length of paths
 
 
-def kernel(function=None, **options):
+@overload
+def kernel(function: Callable[..., Any]) -> "Kernel": ...
+@overload
+def kernel(**options: Any) -> Callable[[Callable[..., Any]], "Kernel"]: ...
+def kernel(function: Callable[..., Any] | None = None, **options: Any) -> Any:
     """Compile on first call; release the GIL; divide like NumPy (inf, never an exception)."""
     if function is None:
         return functools.partial(Kernel, **options)
@@ -28,13 +34,16 @@ class Kernel:
     Importing numba takes 200 ms, so it waits for that call, too.
     """
 
-    def __init__(self, function, **options):
+    py_func: FunctionType
+    options: dict[str, Any]
+
+    def __init__(self, function: Callable[..., Any], **options: Any) -> None:
         functools.update_wrapper(self, function)
-        self.py_func = function
+        self.py_func = cast(FunctionType, function)
         self.options = {"nogil": True, "error_model": "numpy", **options}
 
     @functools.cache  # noqa: B019 (kernels stay)
-    def _dispatcher(self):
+    def _dispatcher(self) -> Any:
         from numba import njit
 
         function = with_source_digest(self.py_func)
@@ -43,18 +52,18 @@ class Kernel:
         except RuntimeError:  # no folder in which machine code can be kept
             return njit(**self.options)(function)
 
-    def __call__(self, *args):
+    def __call__(self, *args: Any) -> Any:
         return self._dispatcher()(*args)
 
-    def __getattr__(self, name):
+    def __getattr__(self, name: str) -> Any:
         """Look up on numba's dispatcher whatever callers in compiled code need of a callee."""
         return getattr(self._dispatcher(), name)
 
-    def __reduce__(self):
-        return self.__qualname__
+    def __reduce__(self) -> str:
+        return str(self.__qualname__)
 
 
-def with_source_digest(function):
+def with_source_digest(function: FunctionType) -> FunctionType:
     """Return a copy of a function whose qualified name, by which numba names the files of its
     machine code, ends in a digest of the sources beside it."""
     file = Path(function.__code__.co_filename)
@@ -71,7 +80,7 @@ def with_source_digest(function):
 
 
 @functools.cache
-def source_digest(folder):
+def source_digest(folder: Path) -> str:
     """Return a digest, in hexadecimal, of the Python files of a folder and of this one."""
     digest = hashlib.blake2b(digest_size=DIGEST_BYTES)
     for file in [*sorted(folder.glob("*.py")), Path(__file__)]:

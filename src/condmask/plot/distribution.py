@@ -5,24 +5,25 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from condmask.plot import panels
+from condmask.plot.panels import Style
 
 BEYOND = 0.05  # of the width of the values, shown on either side of them
 SHARE_LABEL = "share of records at or below"
 SHARE_RANGE = (-0.02, 1.02)
 # the original lies on top: where it hides the estimate, that is right
-RELEASED_STYLE = {
+RELEASED_STYLE: Style = {
     "color": panels.VERMILLION,
     "linestyle": (0, (2.5, 1)),
     "linewidth": 2.6,
     "label": "released",
 }
-ORIGINAL_STYLE = {
+ORIGINAL_STYLE: Style = {
     "color": panels.BLACK,
     "linestyle": ":",
     "linewidth": 1.6,
     "label": "original (confidential)",
 }
-RECORD_STYLE = {
+RECORD_STYLE: Style = {
     "marker": "o",
     "markersize": 3.0,
     "markerfacecolor": panels.VERMILLION,

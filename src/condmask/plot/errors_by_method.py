@@ -9,6 +9,7 @@ import numpy as np
 from matplotlib.ticker import FixedLocator, NullLocator
 
 from condmask.plot import panels
+from condmask.plot.panels import Style
 
 COMPARED_STATISTICS = ("mean", "s.d.", "deciles", "difference", "correlation")
 MAX_LINEAR_RATIO = 1.0  # up to which the scale is linear, and logarithmic beyond
@@ -16,7 +17,12 @@ CLOSE_TICKS = (0.0, 0.5, 1.0, 2.0, 5.0, 10.0, 20.0)
 POWER_TICKS = (0.0, 1.0, *(10.0**k for k in range(1, 16)))  # where TICKS would be too close
 MAX_CLOSE_TICK = 25.0
 MAX_LINE_LETTERS = 24  # letters of a line below an axis
-NOTE_STYLE = {"va": "center", "size": "small", "style": "italic", "path_effects": panels.HALO}
+NOTE_STYLE: Style = {
+    "va": "center",
+    "size": "small",
+    "style": "italic",
+    "path_effects": panels.HALO,
+}
 
 
 def errors_by_method(

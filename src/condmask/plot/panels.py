@@ -35,11 +35,16 @@ HALO = [withStroke(linewidth=3, foreground="white")]  # around letters that stan
 DPI = 150
 MAX_TICKS = 8
 # of ticks within a power of ten, where the ends of an axis are less than so far apart
-TICK_STEPS = {10.0: (1.0, 1.5, 2.0, 3.0, 4.0, 5.0, 7.0), 800.0: (1.0, 2.0, 5.0), np.inf: (1.0,)}
+TICK_STEPS: dict[float, tuple[float, ...]] = {
+    10.0: (1.0, 1.5, 2.0, 3.0, 4.0, 5.0, 7.0),
+    800.0: (1.0, 2.0, 5.0),
+    np.inf: (1.0,),
+}
 MAX_NAME_LETTERS = 30  # letters of a column's name
 TICK_DIGITS = 12  # of a tick, and its digits
 
 PicturePath = str | os.PathLike[str] | None
+Style = dict[str, Any]  # keyword arguments of matplotlib's artists
 
 
 def series_style(k: int) -> dict[str, Any]:

@@ -5,19 +5,20 @@ from typing import Any
 import numpy as np
 
 from condmask.plot import panels
+from condmask.plot.panels import Style
 
-DOT_STYLE = {
+DOT_STYLE: Style = {
     "linestyle": "none",
     "marker": "o",
     "markersize": 4.5,
     "markeredgewidth": 0.5,
     "zorder": 3,
 }
-ALLOWED_STYLE = {"color": panels.BLUE}
-REFUSED_STYLE = {"color": panels.VERMILLION, "marker": "X", "markersize": 7.0}
-FRONTIER_STYLE = {"color": panels.BLACK, "linewidth": 1.6, "zorder": 2}
-BEYOND_STYLE = {"color": panels.GREY, "fillstyle": "none", "markeredgewidth": 0.9}
-SUGGESTED_STYLE = {
+ALLOWED_STYLE: Style = {"color": panels.BLUE}
+REFUSED_STYLE: Style = {"color": panels.VERMILLION, "marker": "X", "markersize": 7.0}
+FRONTIER_STYLE: Style = {"color": panels.BLACK, "linewidth": 1.6, "zorder": 2}
+BEYOND_STYLE: Style = {"color": panels.GREY, "fillstyle": "none", "markeredgewidth": 0.9}
+SUGGESTED_STYLE: Style = {
     "color": panels.BLACK,
     "markersize": 9,
     "markeredgewidth": 1.5,
@@ -26,12 +27,12 @@ SUGGESTED_STYLE = {
 }
 # how each suggestion is marked, and where its name stands beside the marker, in points: on the
 # side of the frontier where no scheme is
-SUGGESTION_MARKS = {
+SUGGESTION_MARKS: dict[str, tuple[str, tuple[int, int], str]] = {
     "most useful": ("^", (0, -10), "top"),
     "balanced": ("D", (-9, -3), "center"),
     "safest": ("s", (-9, 2), "center"),
 }
-SUGGESTION_LABELS = {
+SUGGESTION_LABELS: Style = {
     "textcoords": "offset points",
     "fontsize": "small",
     "ha": "right",

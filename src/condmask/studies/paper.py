@@ -20,7 +20,7 @@ from condmask.studies.simulate import DECILES, simulate
 
 SIZES = (2000, 5000, 10000)
 DISTANCES = (250, 500, 1000, 1500, 2000)
-SCHEMES = {
+SCHEMES: dict[str, ConditionalMasking | AdditiveNoise] = {
     "CM": ConditionalMasking(0.6, 1000.0, donors="sample"),
     "ANM": AdditiveNoise(1000.0 * np.sqrt(2.0)),
 }
