@@ -34,19 +34,16 @@ class Kernel:
     Importing numba takes 200 ms, so it waits for that call, too.
     """
 
-    py_func: FunctionType
-    options: dict[str, Any]
-
     def __init__(self, function: Callable[..., Any], **options: Any) -> None:
         functools.update_wrapper(self, function)
-        self.py_func = cast(FunctionType, function)
-        self.options = {"nogil": True, "error_model": "numpy", **options}
+        self.py_func: Callable[..., Any] = function
+        self.options: dict[str, Any] = {"nogil": True, "error_model": "numpy", **options}
 
     @functools.cache  # noqa: B019 (kernels stay)
     def _dispatcher(self) -> Any:
         from numba import njit
 
-        function = with_source_digest(self.py_func)
+        function = with_source_digest(cast(FunctionType, self.py_func))
         try:
             return njit(cache=True, **self.options)(function)
         except RuntimeError:  # no folder in which machine code can be kept

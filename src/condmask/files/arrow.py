@@ -24,7 +24,7 @@ class _Lazy:
         return getattr(module, attribute)
 
 
-pa = _Lazy("pyarrow")
-pc = _Lazy("pyarrow.compute")
-pq = _Lazy("pyarrow.parquet")
-arrow_csv = _Lazy("pyarrow.csv")
+pa: Any = _Lazy("pyarrow")
+pc: Any = _Lazy("pyarrow.compute")
+pq: Any = _Lazy("pyarrow.parquet")
+arrow_csv: Any = _Lazy("pyarrow.csv")

@@ -24,7 +24,7 @@ from condmask.files.arrow import pa, pc
 from condmask.files.csv_text import CsvFormat
 from condmask.files.names import padded
 from condmask.labels import Labels, coded
-from condmask.marks import mark_in
+from condmask.marks import Mark, mark_in
 from condmask.row_labels import NUMBERED, Known, RowLabels
 
 CELLS = 1 << 24  # of a part
@@ -72,10 +72,10 @@ class Source:
         known = csv is None or isinstance(csv, CsvFormat)
         _checks.require(known, "csv must be None or a CsvFormat", csv, ArgumentTypeError)
         self.path = path
-        self.is_folder = path.is_dir() or (glob.has_magic(str(path)) and not path.exists())
+        self.is_folder: bool = path.is_dir() or (glob.has_magic(str(path)) and not path.exists())
         self.base, self.files = files_of(path) if self.is_folder else (path, [path])
         formats = {tables.format_of(file): file.name for file in self.files}
-        self.format = _one(
+        self.format: str = _one(
             path, formats, "contain files of one format, selected by a pattern in quotes"
         )
         self.layout: Any = None
@@ -91,14 +91,16 @@ class Source:
                 schemas = [tables.described(file)[0] for file in self.files]
             schemas = [_without_dask_index(schema) for schema in schemas]
         found = [mark_in(schema.metadata) for schema in schemas]
-        self.marks = [mark for mark in found if mark is not None]
-        self.rows = [-1] * len(self.files)
-        self.file_names = [file.relative_to(self.base).as_posix() for file in self.files]
-        self.keys = _keys(self.file_names) if self.is_folder else {}
-        self.schema = unified(path, schemas, self.keys)
+        self.marks: list[Mark] = [mark for mark in found if mark is not None]
+        self.rows: list[int] = [-1] * len(self.files)
+        self.file_names: list[str] = [
+            file.relative_to(self.base).as_posix() for file in self.files
+        ]
+        self.keys: dict[str, list[Any]] = _keys(self.file_names) if self.is_folder else {}
+        self.schema: Any = unified(path, schemas, self.keys)
         self.names: list[str] = self.schema.names
         most = CELLS // max(len(self.names), 1)
-        self.part_rows = (
+        self.part_rows: int = (
             most if part_rows is None else _checks.integer(part_rows, "part_rows", least=2)
         )
 

@@ -15,7 +15,9 @@ from condmask._jit import kernel
 FLAT = 1e-9  # of T: pieces that rise by less have one value
 
 
-def rearranged(x, right, left):
+def rearranged(
+    x: np.ndarray, right: np.ndarray, left: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
     """T* from values of T.
 
     Parameters
@@ -32,7 +34,10 @@ def rearranged(x, right, left):
         are equal, upwards where values are. It begins at x[0] and ends at x[-1].
     """
     value, rate, length = _events(x, right, left)
-    return _taken(x[0], value, rate, length, np.argsort(value, kind="stable"))
+    places: np.ndarray
+    values: np.ndarray
+    places, values = _taken(x[0], value, rate, length, np.argsort(value, kind="stable"))
+    return places, values
 
 
 @kernel

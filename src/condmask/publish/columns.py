@@ -69,7 +69,7 @@ class Frame:
 
     def __init__(self, table: DataFrame, marks: Marks, audited: bool) -> None:
         self.table = table
-        self.names = [*frames.column_names(table), *frames.level_names(table)]
+        self.names: list[str] = [*frames.column_names(table), *frames.level_names(table)]
         self.marks = marks
         self.audited = audited
         self.row_labels = labels_of_rows(table, "release.data", of=RELEASE)

@@ -117,24 +117,24 @@ class Job:
             self._set_schemes(schemes, missing, may_choose=may_choose)
         with refusals.collected():
             random = check_rng(rng)
-            self.root = None if random is None else root_key(random)
+            self.root: Key | None = None if random is None else root_key(random)
         with refusals.collected():
             policy = _checks.choice(nan_policy, "nan_policy", _checks.NAN_POLICIES)
-            self.policy = "omit" if self.names else policy
+            self.policy: str = "omit" if self.names else policy
         with refusals.collected():
-            self.drops = _checks.choice(rare_gaps, "rare_gaps", RARE_GAPS) == "drop"
+            self.drops: bool = _checks.choice(rare_gaps, "rare_gaps", RARE_GAPS) == "drop"
         with refusals.collected():
-            self.workers = _checks.integer(workers, "workers", least=1)
+            self.workers: int = _checks.integer(workers, "workers", least=1)
         with refusals.collected():
             limits = limits_of(max_lift, max_risk)
         with refusals.collected():
-            self.shuffle = _checks.boolean(shuffle, "shuffle")
+            self.shuffle: bool = _checks.boolean(shuffle, "shuffle")
         with refusals.collected():
             accepted = _checks.boolean(accept_visible_coins, "accept_visible_coins")
         refusals.raise_all()
         first = next(iter(self.schemes.values()))
-        self.groups = not_masked(first.strata, self.schemes)
-        self.round = asked(round, self.schemes)
+        self.groups: tuple[str, ...] = not_masked(first.strata, self.schemes)
+        self.round: bool = asked(round, self.schemes)
         self.limits: Limits | None = limits if first.shared_coins and not accepted else None
 
     def _set_schemes(self, schemes: Any, missing: GivenCodes, *, may_choose: bool) -> None:

@@ -10,6 +10,7 @@ from condmask.disclosure.audit import refuse_too_few_records
 from condmask.disclosure.choose import Choice
 from condmask.errors import ArgumentError, Refusals
 from condmask.estimates.estimate import Estimate
+from condmask.estimates.origin import Origin
 from condmask.estimates.results import Intervals
 from condmask.files.about import Published
 from condmask.files.parts import Source
@@ -85,13 +86,13 @@ class Release(Mapping[str, Estimate]):
     ) -> None:
         self._published = published
         self._source = source
-        self.chosen = dict(chosen or {})
+        self.chosen: dict[str, Choice] = dict(chosen or {})
         self.path: Path | None = None if source is None else source.path
-        self.schemes = published.schemes
-        self.origins = published.origins
-        self.records = published.records
-        self.parts = published.parts
-        self.shuffled = published.shuffled
+        self.schemes: dict[str, Any] = published.schemes
+        self.origins: dict[str, Origin] = published.origins
+        self.records: int = published.records
+        self.parts: tuple[int, ...] = published.parts
+        self.shuffled: bool = published.shuffled
         self._workers = workers
         self._estimates = dict[str, Estimate]()
 

@@ -56,8 +56,8 @@ class Obstacles:
     """
 
     def __init__(self, *, dry_run: bool) -> None:
-        self.data = Refusals()
-        self.writing = Refusals()
+        self.data: Refusals = Refusals()
+        self.writing: Refusals = Refusals()
         self.dry_run = dry_run
 
     def raise_all(self) -> None:

@@ -79,20 +79,20 @@ class View:
             _checks.require(isinstance(scheme, SwapScheme), rule, scheme, ArgumentTypeError)
         if not release.has_columns:
             raise ArgumentError("release must have data, got that of dry_run=True")
-        self.clear = [
+        self.clear: list[str] = [
             name for name in release.source.names if name not in (*release.schemes, FILENAME)
         ]
         self.release = release
         self.units = units
-        self.schemes = release.schemes
-        self.first = next(iter(self.schemes.values()))
-        self.file = "" if release.path is None else release.path.name
-        self.digest = "" if release.path is None else digest_of(release.path)
+        self.schemes: dict[str, Any] = release.schemes
+        self.first: Any = next(iter(self.schemes.values()))
+        self.file: str = "" if release.path is None else release.path.name
+        self.digest: str = "" if release.path is None else digest_of(release.path)
         self.notes: list[str] = []
         packages = ", ".join(
             f"{package} {version(package)}" for package in ("condmask", "numpy", "scipy")
         )
-        self.software = f"{packages}, Python {platform.python_version()}"
+        self.software: str = f"{packages}, Python {platform.python_version()}"
 
     @cached_property
     def numbers(self) -> dict[str, np.ndarray]:

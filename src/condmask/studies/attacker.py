@@ -39,9 +39,9 @@ class FittedAttacker:
         order = np.argsort(x, kind="stable")
         rows = -(-RECORDS // x.size)
         self.x, *self.others = (np.tile(column[order], (rows, 1)) for column in (x, *others))
-        self.width = 2.0 * d
+        self.width: float = 2.0 * d
         # of each record in as many maskings, from the smallest original up
-        self.originals = np.repeat(self.x[0], rows)
+        self.originals: np.ndarray = np.repeat(self.x[0], rows)
 
     def constant(self) -> float:
         """The share of records closer than d to the best constant guess."""

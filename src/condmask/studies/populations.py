@@ -28,12 +28,12 @@ class NormalCopula:
     def __init__(self, margins: Any, correlation: float = 0.0) -> None:
         rule = "one or two frozen SciPy distributions"
         with _checks.converting(margins, "margins", rule):
-            self.margins = tuple(margins)
+            self.margins: tuple[Any, ...] = tuple(margins)
         known = len(self.margins) in (1, 2) and all(
             hasattr(margin, "dist") for margin in self.margins
         )
         _checks.require(known, f"margins must be {rule}", margins, ArgumentTypeError)
-        self.copula = _checks.real(correlation, "correlation", "a number between -1 and 1")
+        self.copula: float = _checks.real(correlation, "correlation", "a number between -1 and 1")
         _checks.require(
             -1.0 < self.copula < 1.0, "correlation must lie between -1 and 1", correlation
         )
@@ -96,7 +96,9 @@ class Resampled:
     def __init__(self, x: Any, other: Any = None) -> None:
         refuse_other_order({"other": other}, labels_of_rows(x, "x"))
         named = {"x": x} if other is None else {"x": x, "other": other}
-        self.columns = tuple(_checks.column(values, name) for name, values in named.items())
+        self.columns: tuple[np.ndarray, ...] = tuple(
+            _checks.column(values, name) for name, values in named.items()
+        )
         for name, column in zip(named, self.columns, strict=True):
             _checks.complete(column, name)
             _checks.same_length(column, name, self.columns[0].size, "x")

@@ -59,6 +59,7 @@ class Design(NamedTuple):
 
 
 def block_size(n: int) -> int:
+    """Return the number of replications in a block of samples of ``n`` records."""
     return max(1, min(RECORDS // n, ROWS))
 
 
