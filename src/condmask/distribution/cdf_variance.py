@@ -75,18 +75,18 @@ class CdfSums:
         self.shared_donors = shared_donors
         self.used = 4 if shared_donors else 2
         self.counted = counted
-        self.step = float(masking.delta > 0.0)
-        self.width = times if self.step else times * counted.unit
-        self.kernels = kernels(self.noise, expected=expected)
+        self.step: float = float(masking.delta > 0.0)
+        self.width: float = times if self.step else times * counted.unit
+        self.kernels: Kernels = kernels(self.noise, expected=expected)
         cell = np.floor(counted.values / self.width)
         first = np.flatnonzero(np.diff(cell, prepend=np.nan) != 0.0)
         # the occupied cells, ascending, and how many records are in each
-        self.cell = cell[first]
-        self.held = np.add.reduceat(counted.counts, first).astype(np.float64)
+        self.cell: np.ndarray = cell[first]
+        self.held: np.ndarray = np.add.reduceat(counted.counts, first).astype(np.float64)
         beyond = self.kernels.reach + 1.0
-        self.first = self.cell[0] - beyond
-        self.last = self.cell[-1] + beyond
-        self.length = int(
+        self.first: float = self.cell[0] - beyond
+        self.last: float = self.cell[-1] + beyond
+        self.length: int = int(
             min(self.last - self.first + 1.0, max(MIN_STRETCH_CELLS, 2 * self.kernels.reach))
         )
         self._kept = KeptStretches[tuple[np.ndarray, np.ndarray]](MAX_KEPT_STRETCHES)

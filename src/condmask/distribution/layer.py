@@ -66,14 +66,14 @@ class Layer:
     ) -> None:
         self.values = values
         self.kernel = kernel
-        self.node = unit * kernel.spacing
-        self.beyond = reach / kernel.spacing + 2 * POINTS
-        self.scale = 1.0 / unit if kernel.density else 1.0
+        self.node: float = unit * kernel.spacing
+        self.beyond: float = reach / kernel.spacing + 2 * POINTS
+        self.scale: float = 1.0 / unit if kernel.density else 1.0
         apart = np.minimum(np.diff(values) / self.node, 2.0 * self.beyond)
-        self.place = self.beyond + np.append(0.0, np.cumsum(apart))
-        self.size = int(self.place[-1] + self.beyond) + 2
+        self.place: np.ndarray = self.beyond + np.append(0.0, np.cumsum(apart))
+        self.size: int = int(self.place[-1] + self.beyond) + 2
         # margins are no more than half of a stretch
-        self.length = min(self.size, max(MIN_STRETCH_NODES, int(4.0 * self.beyond)))
+        self.length: int = min(self.size, max(MIN_STRETCH_NODES, int(4.0 * self.beyond)))
         self.counts = counts
         self._kept = KeptStretches[np.ndarray](MAX_KEPT_STRETCHES)
 

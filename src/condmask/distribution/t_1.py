@@ -43,22 +43,22 @@ class T_1:  # noqa: N801
     def __init__(self, counted: Counted, masking: Masking) -> None:
         self.counted = counted
         self.masking = masking
-        self.n = counted.n
+        self.n: int = counted.n
         p = masking.p
         coarse = is_coarse(masking)
-        self.max_weight = 1.0 / p + 1.0
-        self.by_recursion = masking.noise == "laplace" and not coarse
+        self.max_weight: float = 1.0 / p + 1.0
+        self.by_recursion: bool = masking.noise == "laplace" and not coarse
         # where the smooth part is 0 or summed otherwise, the layer only holds the line of nodes
         unit, spacing = (1.0, 1.0) if coarse else (counted.unit, SPACING)
         far = reach(masking, SETTLED / p) / (masking.delta if coarse else 1.0)
         kernel = Kernel(spacing, smooth_of(masking), 1.0 - 1.0 / p)
-        self.line = Layer(counted.values, counted.counts, unit, far, kernel)
-        self.bend = bend(masking) * SPACING**2
-        self.whole = masking.delta > 0.0
-        self.jump = 1.0 / p
-        self.sums = np.empty((2, 0))
-        self.decay = 1.0
-        self.shift = 0.5 if self.whole and not coarse else 0.0
+        self.line: Layer = Layer(counted.values, counted.counts, unit, far, kernel)
+        self.bend: float = bend(masking) * SPACING**2
+        self.whole: bool = masking.delta > 0.0
+        self.jump: float = 1.0 / p
+        self.sums: np.ndarray = np.empty((2, 0))
+        self.decay: float = 1.0
+        self.shift: float = 0.5 if self.whole and not coarse else 0.0
         if self.by_recursion:
             amplitude, decay = laplace_tail(masking)
             self.jump = 1.0 + 2.0 * amplitude

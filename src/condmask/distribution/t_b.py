@@ -35,18 +35,18 @@ class T_b:  # noqa: N801
     def __init__(self, counted: Counted, masking: Masking) -> None:
         self.counted = counted
         self.masking = masking
-        self.n = counted.n
-        self.jump = 0.0
+        self.n: int = counted.n
+        self.jump: float = 0.0
         self.whole = False
-        self.shift = 0.0
-        self.decay = 1.0
-        self.sums = np.empty((2, 0))
-        self.max_weight = 1.0 + (1.0 / masking.p if masking.p > 0.0 else masking.beta**-2)
-        self.spacing = SPACING_PER_BANDWIDTH
+        self.shift: float = 0.0
+        self.decay: float = 1.0
+        self.sums: np.ndarray = np.empty((2, 0))
+        self.max_weight: float = 1.0 + (1.0 / masking.p if masking.p > 0.0 else masking.beta**-2)
+        self.spacing: float = SPACING_PER_BANDWIDTH
         if masking.p == 0.0:
             self.spacing *= 0.5  # h' varies more
-        self.bend = self.max_weight / pi * self.spacing**2
-        self.line = self._layer(density=False)
+        self.bend: float = self.max_weight / pi * self.spacing**2
+        self.line: Layer = self._layer(density=False)
 
     def at(self, x: np.ndarray) -> np.ndarray:
         """Return T_b at points, of shape (points,)."""
