@@ -1,4 +1,4 @@
-"""Checks that turn arguments into canonical values, and the wording of their errors.
+"""Check arguments, return them as canonical values, and word the errors.
 
 The form is always *argument, rule, value*: ``p must lie strictly between 0 and 1, got 1.5``. For
 columns, which may be originals, messages name positions and no values, since messages end up in
@@ -33,7 +33,7 @@ def require(
     *,
     hint: str = "",
 ) -> None:
-    """Refuse a value that its rule does not allow, and say what helps."""
+    """Raise an error with the rule, the value and a hint unless the value is allowed."""
     if not allowed:
         raise error(f"{rule}, got {in_message(value)}{hint}")
 
@@ -54,7 +54,7 @@ def converting(value: Any, name: str, rule: str) -> Iterator[None]:
 
 
 def real(value: Any, name: str, rule: str) -> float:
-    """A number of Python's or NumPy's, of which infinities are some; True and False are none."""
+    """Convert a Python or NumPy real number to float. Infinities are accepted; booleans are not."""
     known = isinstance(value, numbers.Real) and not isinstance(value, bool)
     require(known, f"{name} must be {rule}", value, ArgumentTypeError)
     with converting(value, name, rule):
@@ -62,14 +62,14 @@ def real(value: Any, name: str, rule: str) -> float:
 
 
 def probability(value: Any, name: str) -> float:
-    """A number strictly between 0 and 1."""
+    """Return a number strictly between 0 and 1 as float."""
     number = real(value, name, "a number strictly between 0 and 1")
     require(0.0 < number < 1.0, f"{name} must lie strictly between 0 and 1", value)
     return number
 
 
 def positive(value: Any, name: str, *, least: float = 0.0) -> float:
-    """A positive finite number."""
+    """Return a positive finite number as float."""
     number = real(value, name, "a positive finite number")
     require(0.0 < number < math.inf, f"{name} must be positive and finite", value)
     require(number >= least, f"{name} must be at least {least:.2g}", number)
@@ -77,7 +77,7 @@ def positive(value: Any, name: str, *, least: float = 0.0) -> float:
 
 
 def not_below_zero(value: Any, name: str) -> float:
-    """A finite number of at least 0."""
+    """Return a finite number of at least 0 as float."""
     number = real(value, name, "a finite number of at least 0")
     require(0.0 <= number < math.inf, f"{name} must be at least 0 and finite", value)
     return number
@@ -86,8 +86,11 @@ def not_below_zero(value: Any, name: str) -> float:
 def integer(
     value: Any, name: str, *, least: int, most: int = LARGEST_EXACT_INTEGER, beyond: str = ""
 ) -> int:
-    """A whole number of Python's or NumPy's, True and False are none; at most so large where time
-    or memory grow with it, or what is beyond says why."""
+    """Convert a Python or NumPy integer to int; booleans are rejected.
+
+    An upper bound keeps time and memory in bounds; `beyond` is appended to its message as a
+    reason.
+    """
     rule = f"a whole number of at least {least}"
     known = isinstance(value, numbers.Integral) and not isinstance(value, bool)
     require(known, f"{name} must be {rule}", value, ArgumentTypeError)
@@ -100,13 +103,13 @@ def integer(
 
 
 def order(value: Any, name: str, *, most: int = MAX_ORDER) -> int:
-    """The order of a moment."""
+    """Return the order of a moment as int."""
     beyond = ", beyond which powers of the noise are too large for a number"
     return integer(value, name, least=1, most=most, beyond=beyond)
 
 
 def callback(value: Any, name: str) -> Any:
-    """What is called as work goes on; None where nothing is."""
+    """Validate a progress callback, or None."""
     require(
         value is None or callable(value),
         f"{name} must be None or a callable",
@@ -117,13 +120,13 @@ def callback(value: Any, name: str) -> Any:
 
 
 def text(value: Any, name: str) -> str:
-    """A name of a column, or another word."""
+    """Return a text, such as the name of a column."""
     require(isinstance(value, str), f"{name} must be a text", value, ArgumentTypeError)
     return str(value)
 
 
 def boolean(value: Any, name: str) -> bool:
-    """True or False, and nothing that merely counts as one."""
+    """Return True or False; other values that count as true or false are rejected."""
     require(
         isinstance(value, bool | np.bool_),
         f"{name} must be True or False",
@@ -134,27 +137,27 @@ def boolean(value: Any, name: str) -> bool:
 
 
 def choice(value: Any, name: str, allowed: Sequence[str]) -> str:
-    """One of several words."""
+    """Return one of the allowed words."""
     known = isinstance(value, str) and value in allowed
     require(known, f"{name} must be one of {', '.join(map(repr, allowed))}", value)
     return str(value)
 
 
 def names(values: Any, name: str) -> tuple[str, ...]:
-    """Names of columns."""
+    """Return names of columns as a tuple."""
     known = isinstance(values, tuple | list) and all(isinstance(value, str) for value in values)
     require(known, f"{name} must be a sequence of names", values, ArgumentTypeError)
     return tuple(values)
 
 
 def path(value: Any, name: str) -> Path:
-    """A place in a file system."""
+    """Return a path."""
     with converting(value, name, "a path"):
         return Path(value)
 
 
 def writable(value: Any, name: str) -> Path:
-    """A file that can be written, once there is something to write."""
+    """Return the path of a file in a folder that can be written."""
     target = path(value, name)
     if target.is_dir() or not os.access(target.parent, os.W_OK):
         raise ArgumentError(f"{name} must be a file in a folder that can be written, got {value}")
@@ -162,7 +165,7 @@ def writable(value: Any, name: str) -> Path:
 
 
 def in_memory(values: Any, name: str) -> None:
-    """Refuse a table or column of Dask, and a lazy frame of polars: they hold no values yet."""
+    """Refuse a table or column of Dask, and a lazy frame of polars, which hold no values yet."""
     home = type(values).__module__.partition(".")[0]
     kind = type(values).__name__
     if home in ("dask", "dask_expr"):
@@ -177,7 +180,7 @@ def in_memory(values: Any, name: str) -> None:
 
 
 def array(values: Any, name: str, rule: str) -> np.ndarray:
-    """What NumPy makes of a column; refused where that is nothing, whatever its methods raise."""
+    """Convert a column to a NumPy array; raises one of our errors if that fails in any way."""
     in_memory(values, name)
     try:
         return np.asarray(values)
@@ -193,7 +196,7 @@ def array(values: Any, name: str, rule: str) -> np.ndarray:
 
 
 def reals(values: Any, name: str) -> np.ndarray:
-    """Points, not data: any shape, NaN refused, infinities kept."""
+    """Return points as float64 of any shape; NaN is refused, infinities are kept."""
     rule = "a number or an array of numbers"
     given = array(values, name, rule)
     if given.dtype.kind not in "iuf":
@@ -208,7 +211,7 @@ def reals(values: Any, name: str) -> np.ndarray:
 def all_allowed(
     points: np.ndarray, allowed: Callable[[np.ndarray], np.ndarray], rule: str
 ) -> np.ndarray:
-    """Points that their rule allows one and all."""
+    """Return the points if all are allowed; otherwise name the first that is not."""
     wrong = points[~allowed(points)]
     if wrong.size:
         raise ArgumentError(f"{rule}, got {wrong[0]}")
@@ -216,20 +219,20 @@ def all_allowed(
 
 
 def probabilities(values: Any, name: str) -> np.ndarray:
-    """Points strictly between 0 and 1."""
+    """Return points strictly between 0 and 1 as float64."""
     rule = f"{name} must lie strictly between 0 and 1"
     return all_allowed(reals(values, name), lambda points: (points > 0.0) & (points < 1.0), rule)
 
 
 def distances(values: Any, name: str) -> np.ndarray:
-    """Points of at least 0."""
+    """Return points of at least 0 as float64."""
     return all_allowed(
         reals(values, name), lambda points: points >= 0.0, f"{name} must not be negative"
     )
 
 
 def finite_distances(values: Any, name: str) -> np.ndarray:
-    """Finite ones, on each of which attackers are tried."""
+    """Return finite points of at least 0 as float64."""
     return all_allowed(distances(values, name), np.isfinite, f"{name} must be finite")
 
 
@@ -241,7 +244,7 @@ def column(
     least: int = 2,
     finite: bool = True,
 ) -> np.ndarray:
-    """Numbers as C-contiguous float64; missing values stay NaN, infinities are refused.
+    """Return a column as C-contiguous float64; NaN stays, infinities are refused.
 
     ``finite`` is False where values are looked at one by one later, and each look at all of them
     counts.
@@ -272,13 +275,14 @@ def column(
 
 
 def at_least_two(count: int, name: str) -> None:
-    """Refuse a column of one value, or none."""
+    """Refuse a column of fewer than two values."""
     if count < 2:
         raise ArgumentError(f"{name} must have at least 2 values, got {count}")
 
 
 def no_infinities(array: np.ndarray, name: str, row: int = 0) -> None:
-    """``row`` is the position of the first value in the whole column."""
+    """Refuse infinite and enormous values; ``row`` is the position of the first value in the whole
+    column."""
     if array.size == 0 or (array.min() >= -MAX_MAGNITUDE and array.max() <= MAX_MAGNITUDE):
         return  # without a temporary array; a NaN makes both comparisons false
     infinite = np.isinf(array)
@@ -293,7 +297,7 @@ def no_infinities(array: np.ndarray, name: str, row: int = 0) -> None:
 
 
 def exact_integers(array: np.ndarray, name: str) -> None:
-    """Refuse integers that float64 does not tell apart."""
+    """Refuse integers beyond 2^53, which float64 does not tell apart."""
     beyond = np.flatnonzero((array > LARGEST_EXACT_INTEGER) | (array < -LARGEST_EXACT_INTEGER))
     if beyond.size:
         rule = f"{name} must hold integers of at most 2^53"
@@ -301,8 +305,8 @@ def exact_integers(array: np.ndarray, name: str) -> None:
 
 
 def has_gaps(array: np.ndarray, name: str, nan_policy: str) -> bool:
-    """Whether values are missing: refused under "raise", and where hardly any other is left in a
-    column."""
+    """Return whether values are missing; refused under "raise", and in a column that has fewer
+    than two other values."""
     if not np.isnan(array.min()):
         return False
     missing = np.isnan(array)
@@ -316,21 +320,21 @@ def has_gaps(array: np.ndarray, name: str, nan_policy: str) -> bool:
 
 
 def complete(array: np.ndarray, name: str) -> None:
-    """Refuse missing values where nothing can be done without them."""
+    """Refuse missing values."""
     missing = np.isnan(array)
     if missing.any():
         raise ArgumentError(f"{name} must be complete, got {_counted(missing, 'missing value')}")
 
 
 def _counted(where: np.ndarray, what: str, row: int = 0) -> str:
-    """How many values are so, and the position of the first."""
+    """Return in words how many values are True, and the position of the first."""
     count = int(where.sum())
     first = row + int(where.argmax())
     return f"{count} {what}{'' if count == 1 else 's'}, the first at position {first}"
 
 
 def same_length(array: Any, name: str, n: int, of: str) -> None:
-    """Refuse a column that has not as many values as another."""
+    """Refuse a column that is not 1-D or not of length n; `of` names the other column."""
     if np.ndim(array) != 1:
         raise ArgumentError(f"{name} must be 1-D, got {np.ndim(array)}-D")
     if len(array) != n:
@@ -338,8 +342,11 @@ def same_length(array: Any, name: str, n: int, of: str) -> None:
 
 
 def in_message(value: Any) -> str:
-    """What was given, in a message, on one line and cut where it is long; of a table, a column or
-    an array, which may be originals, its type, as of what cannot be shown."""
+    """Return a value as text for a message, on one line and cut if it is long.
+
+    A table, a column or an array may hold originals, so its type is returned, as for a value that
+    has no text.
+    """
     try:
         data = hasattr(value, "__array__") and not isinstance(value, np.generic)
         text = "" if data else re.sub(r"\s*[\r\n]\s*", " ", repr(value))
@@ -352,8 +359,8 @@ def in_message(value: Any) -> str:
 
 
 def listed(names: Sequence[Any]) -> str:
-    """Names of columns, but no numbers: without a header they are the values of the first
-    record."""
+    """List names of columns for a message, but count names that are numbers: in a file without a
+    header they are the values of the first record."""
     words = [name for name in names if not _reads_as_number(name)]
     numbers = len(names) - len(words)
     parts = [", ".join(map(repr, words))] if words else []
@@ -371,6 +378,6 @@ def _reads_as_number(name: Any) -> bool:
 
 
 def _kind(array: np.ndarray, scalar: str) -> str:
-    """What an array holds besides numbers."""
+    """Return in words the type of an array that does not hold numbers."""
     kinds = {"b": "booleans", "c": "complex numbers"}
     return kinds.get(array.dtype.kind, f"dtype {array.dtype}" if array.ndim else scalar)

@@ -12,7 +12,7 @@ from condmask.distribution.band import between, covariance, largest
 from condmask.errors import ArgumentTypeError
 from condmask.estimates.base import Shared
 from condmask.estimates.sample import Sample
-from condmask.inference.interval import TARGETS, asked
+from condmask.inference.interval import TARGETS, Target, asked
 
 LARGE = 1000  # records, from which on two samples are compared by T as it is
 DRAWN = 1000  # points of a picture
@@ -79,7 +79,7 @@ class Bands(Shared):
     """The distribution function as a whole."""
 
     def cdf_band(
-        self, *, confidence_level: float = 0.95, target: str = "population", rng: Any = None
+        self, *, confidence_level: float = 0.95, target: Target = "population", rng: Any = None
     ) -> Band:
         r"""Confidence band for the distribution function, at all points together.
 
@@ -139,7 +139,7 @@ class Bands(Shared):
         *,
         ax: Any = None,
         confidence_level: float = 0.95,
-        target: str = "population",
+        target: Target = "population",
         rng: Any = None,
     ) -> Any:
         """Draw the distribution function of the original, rearranged, with its confidence band.

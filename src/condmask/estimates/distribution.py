@@ -13,6 +13,7 @@ from condmask.estimates.sample import CROSSINGS, METHODS
 from condmask.inference.interval import (
     UNBOUNDED,
     Interval,
+    Target,
     asked,
     interval,
     multiplier,
@@ -173,7 +174,7 @@ class Distribution(Shared):
         return plain(quartiles[..., 1] - quartiles[..., 0])
 
     def cdf_interval(
-        self, t: Any, *, confidence_level: float = 0.95, target: str = "population"
+        self, t: Any, *, confidence_level: float = 0.95, target: Target = "population"
     ) -> Interval:
         r"""Confidence intervals for the distribution function, one for each point.
 
@@ -229,7 +230,7 @@ class Distribution(Shared):
         return interval(value, error, level, target, "P(X <= t)", ends=(low, high))
 
     def quantile_interval(
-        self, q: Any, *, confidence_level: float = 0.95, target: str = "population"
+        self, q: Any, *, confidence_level: float = 0.95, target: Target = "population"
     ) -> Interval:
         r"""Confidence intervals for quantiles, one for each probability.
 
@@ -285,7 +286,7 @@ class Distribution(Shared):
         return interval(value, error, level, target, "the quantile", ends=both, reason=UNBOUNDED)
 
     def median_interval(
-        self, *, confidence_level: float = 0.95, target: str = "population"
+        self, *, confidence_level: float = 0.95, target: Target = "population"
     ) -> Interval:
         """Confidence interval for the median: ``quantile_interval(0.5)``.
 

@@ -23,7 +23,7 @@ from condmask.estimates.pairs import Pairs
 from condmask.estimates.results import Intervals
 from condmask.estimates.sample import Sample, law_of, sample_of
 from condmask.indicators import design
-from condmask.inference.interval import TARGETS, EstimateWarning, asked
+from condmask.inference.interval import TARGETS, EstimateWarning, Target, asked
 from condmask.labels import groups
 from condmask.linear.records import Records
 from condmask.marks import mark_of
@@ -104,7 +104,7 @@ class Estimate(Functionals, Bands, Moments, LinearEstimates, Pairs):
         *,
         points: Any = (),
         confidence_level: float = 0.95,
-        target: str = "population",
+        target: Target = "population",
     ) -> Intervals:
         """Mean, standard deviation, quantiles and distribution function with standard errors and
         intervals.

@@ -13,7 +13,7 @@ from condmask.distribution.inequality import Functional
 from condmask.errors import ArgumentError, ArgumentTypeError
 from condmask.estimates.distribution import Distribution, shaped
 from condmask.inference import bounded
-from condmask.inference.interval import Interval, asked, interval
+from condmask.inference.interval import Interval, Target, asked, interval
 from condmask.inference.theorem import Variance
 
 CERTAIN = 0.9973  # three standard errors, beyond which a share is taken to be above 0
@@ -73,7 +73,7 @@ class Functionals(Distribution):
         g: Callable[[Any], Any],
         *,
         confidence_level: float = 0.95,
-        target: str = "population",
+        target: Target = "population",
     ) -> Interval:
         """Confidence interval for the mean of a function of the original, by the normal
         approximation.
@@ -127,7 +127,7 @@ class Functionals(Distribution):
         return self._gini().value
 
     def gini_interval(
-        self, *, confidence_level: float = 0.95, target: str = "population"
+        self, *, confidence_level: float = 0.95, target: Target = "population"
     ) -> Interval:
         """Confidence interval for the Gini coefficient, by the normal approximation.
 
@@ -187,7 +187,7 @@ class Functionals(Distribution):
         return shaped(np.array([ordinate.value for ordinate in self._lorenz(shares)]), shares)
 
     def lorenz_interval(
-        self, q: Any, *, confidence_level: float = 0.95, target: str = "population"
+        self, q: Any, *, confidence_level: float = 0.95, target: Target = "population"
     ) -> Interval:
         """Confidence intervals for ordinates of the Lorenz curve, by the normal approximation.
 

@@ -10,7 +10,7 @@ from condmask.errors import ArgumentError, warn
 from condmask.estimates.base import Shared
 from condmask.estimates.results import Intervals
 from condmask.indicators import design, indicators, is_text
-from condmask.inference.interval import EstimateWarning, Interval, asked
+from condmask.inference.interval import EstimateWarning, Interval, Target, asked
 from condmask.labels import groups
 from condmask.linear.chunks import CHUNK, Chunks, Named
 from condmask.linear.groups import crossed, group_means
@@ -75,7 +75,7 @@ class LinearEstimates(Shared):
         labels: Any,
         *,
         confidence_level: float = 0.95,
-        target: str = "population",
+        target: Target = "population",
         clusters: Any = None,
         population_size: float | None = None,
         weights: Any = None,
@@ -165,7 +165,7 @@ class LinearEstimates(Shared):
         weights: Any,
         *,
         confidence_level: float = 0.95,
-        target: str = "population",
+        target: Target = "population",
         clusters: Any = None,
         population_size: float | None = None,
     ) -> Interval:
@@ -216,7 +216,7 @@ class LinearEstimates(Shared):
         weights: Any = None,
         *,
         confidence_level: float = 0.95,
-        target: str = "population",
+        target: Target = "population",
         clusters: Any = None,
         population_size: float | None = None,
     ) -> Interval:
@@ -263,7 +263,7 @@ class LinearEstimates(Shared):
         *,
         intercept: bool = True,
         confidence_level: float = 0.95,
-        target: str = "population",
+        target: Target = "population",
         clusters: Any = None,
         population_size: float | None = None,
     ) -> Intervals:

@@ -8,7 +8,7 @@ import numpy as np
 from condmask import _checks
 from condmask.errors import warn
 from condmask.estimates.base import Shared
-from condmask.inference.interval import EstimateWarning, Interval, asked, plain
+from condmask.inference.interval import EstimateWarning, Interval, Target, asked, plain
 from condmask.moments import moment_interval as moments
 from condmask.moments.heavy_tails import kurtosis, warn_of_heavy_tails
 from condmask.moments.moment_interval import NEGATIVE, Sampled
@@ -89,7 +89,7 @@ class Moments(Shared):
         return plain(moments.moment(self._sampled(order), order, central=central))
 
     def mean_interval(
-        self, *, confidence_level: float = 0.95, target: str = "population"
+        self, *, confidence_level: float = 0.95, target: Target = "population"
     ) -> Interval:
         r"""Confidence interval for the mean.
 
@@ -138,7 +138,7 @@ class Moments(Shared):
         *,
         central: bool = False,
         confidence_level: float = 0.95,
-        target: str = "population",
+        target: Target = "population",
     ) -> Interval:
         """Confidence interval for a raw or central moment, by the normal approximation.
 
@@ -170,7 +170,7 @@ class Moments(Shared):
         return moments.moment_interval(*asked, order, name, central=central)
 
     def variance_interval(
-        self, *, confidence_level: float = 0.95, target: str = "population"
+        self, *, confidence_level: float = 0.95, target: Target = "population"
     ) -> Interval:
         """Confidence interval for the variance, which is never negative.
 
@@ -210,7 +210,7 @@ class Moments(Shared):
         return variance_interval(*self._asked(2, confidence_level, target), root=False)
 
     def std_interval(
-        self, *, confidence_level: float = 0.95, target: str = "population"
+        self, *, confidence_level: float = 0.95, target: Target = "population"
     ) -> Interval:
         """Confidence interval for the standard deviation: the roots of that for the variance.
 
@@ -241,7 +241,7 @@ class Moments(Shared):
 
     def _asked(
         self, order: int, confidence_level: Any, target: Any, quantities: str = "variances"
-    ) -> tuple[Sampled, float, str]:
+    ) -> tuple[Sampled, float, Target]:
         """What an interval takes, checked; with a warning if the tails of the original are
         heavy."""
         self._refuse_additive()

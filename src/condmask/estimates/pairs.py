@@ -7,7 +7,7 @@ import numpy as np
 from condmask import _checks, frames
 from condmask.errors import ArgumentError, warn
 from condmask.estimates.base import Shared
-from condmask.inference.interval import EstimateWarning, Interval, asked
+from condmask.inference.interval import EstimateWarning, Interval, Target, asked
 from condmask.linear.chunks import Named
 from condmask.pairs import pair_interval
 from condmask.pairs.pair_variance import Pair, linear_covariance, pair_of
@@ -93,7 +93,7 @@ class Pairs(Shared):
         return correlation
 
     def covariance_interval(
-        self, other: Any, *, confidence_level: float = 0.95, target: str = "population"
+        self, other: Any, *, confidence_level: float = 0.95, target: Target = "population"
     ) -> Interval:
         """Interval of the covariance of the original with another column.
 
@@ -136,7 +136,7 @@ class Pairs(Shared):
         )
 
     def correlation_interval(
-        self, other: Any, *, confidence_level: float = 0.95, target: str = "population"
+        self, other: Any, *, confidence_level: float = 0.95, target: Target = "population"
     ) -> Interval:
         """Interval of the correlation of the original with another column.
 

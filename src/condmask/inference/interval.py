@@ -4,7 +4,7 @@ See docs/guide_analyst.rst, "Which interval answers which question".
 """
 
 from itertools import islice
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple, cast
 
 import numpy as np
 
@@ -15,6 +15,7 @@ from condmask.errors import CondmaskError
 SHOWN = 20  # of the intervals of a table
 UNBOUNDED = "too few records to bound it"
 BEYOND_FLOATS = "too large for a floating-point number"
+Target = Literal["population", "file"]
 TARGETS = {"population": "in the population", "file": "in the original file"}
 
 
@@ -112,10 +113,10 @@ def plain(value: Any) -> Any:
     return value if np.ndim(value) else float(value)
 
 
-def asked(confidence_level: Any, target: Any) -> tuple[float, str]:
-    """The level and the target of an interval, checked."""
+def asked(confidence_level: Any, target: Any) -> tuple[float, Target]:
+    """Check and return the level and the target of an interval."""
     level = _checks.probability(confidence_level, "confidence_level")
-    return level, _checks.choice(target, "target", tuple(TARGETS))
+    return level, cast("Target", _checks.choice(target, "target", tuple(TARGETS)))
 
 
 def interval(

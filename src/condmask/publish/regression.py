@@ -5,7 +5,6 @@ docs/inference.rst, "Masked regressors".
 
 from collections.abc import Mapping, Sequence
 from itertools import combinations
-from typing import Literal
 
 import numpy as np
 
@@ -13,7 +12,7 @@ from condmask import _checks
 from condmask.errors import ArgumentError, ArgumentTypeError, warn
 from condmask.estimates.estimate import Estimate
 from condmask.estimates.results import Intervals
-from condmask.inference.interval import TARGETS, UNBOUNDED, EstimateWarning
+from condmask.inference.interval import TARGETS, UNBOUNDED, EstimateWarning, Target
 from condmask.linear.masked_regress import POWERS, Masked, Table, fit
 from condmask.pairs.pair_interval import MASKED_TOGETHER
 from condmask.reverse_mapping.pairs import TOGETHER
@@ -24,7 +23,7 @@ def regress(
     outcome: str,
     names: Sequence[str],
     level: float,
-    target: Literal["population", "file"],
+    target: Target,
 ) -> Intervals:
     """Return intervals of the coefficients; see `Release.regress`.
 

@@ -3,7 +3,7 @@
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 from condmask import _checks, frame_rows
 from condmask.disclosure.audit import refuse_too_few_records
@@ -16,7 +16,7 @@ from condmask.files.about import Published
 from condmask.files.parts import Source
 from condmask.files.publish import refuse_target
 from condmask.frames import DataFrame
-from condmask.inference.interval import asked
+from condmask.inference.interval import Target, asked
 from condmask.publish import regression
 from condmask.publish.columns import ColumnSource, Frame, MaskedColumn
 from condmask.publish.log import Log, Where
@@ -235,7 +235,7 @@ class Release(Mapping[str, Estimate]):
         on: str | Sequence[str],
         *,
         confidence_level: float = 0.95,
-        target: Literal["population", "file"] = "population",
+        target: Target = "population",
     ) -> Intervals:
         """Regress the original of a column on those of others, any of which may be masked.
 
