@@ -153,4 +153,4 @@ def multipliers(size: int, kernel: Kernel) -> np.ndarray:
     return np.concatenate((np.full((*above_0.shape[:-1], 1), at_0), above_0), axis=-1)
 
 
-kept_multipliers = lru_cache(multipliers)
+kept_multipliers: Callable[[int, Kernel], np.ndarray] = lru_cache(multipliers)

@@ -25,8 +25,8 @@ class Batch:
 
     def __init__(self, estimates: Sequence[Any]) -> None:
         self._replicates = tuple(estimates)
-        self.scheme = estimates[0].scheme
-        self.n = estimates[0].n
+        self.scheme: Any = estimates[0].scheme
+        self.n: int = estimates[0].n
 
     def __repr__(self) -> str:
         return f"Estimate(replicates={len(self._replicates)}, n={self.n}, scheme={self.scheme!r})"

@@ -60,9 +60,9 @@ class Counts:
                 f"step={default_step(scheme.sigma):g}, the default for this sigma"
             )
         self.scheme: Any = scheme
-        self.counted = EMPTY
+        self.counted: Counted = EMPTY
         self.marks: frozenset[Mark] = frozenset()
-        self.marked = 0  # records of columns with a mark
+        self.marked: int = 0  # records of columns with a mark
 
     @property
     def n(self) -> int:

@@ -19,15 +19,16 @@ class Moments(Shared):
     """Moments and their intervals; heavy tails need many more records than the intervals
     suggest."""
 
-    def mean(self) -> Any:
+    def mean(self) -> float:
         """Mean of the original: that of the masked values, without bias.
 
         Returns
         -------
         float or ndarray of shape (replicates,)
-            In the units of the data.
+            In the units of the data. An array for a batch of samples.
         """
-        return self.moment(1)
+        mean: float = self.moment(1)
+        return mean
 
     def variance(self) -> Any:
         r"""Variance of the original, :math:`S_Z^2 - (1 - p)\operatorname{Var} Y`, divisor n - 1.

@@ -56,7 +56,7 @@ class Sample:
         self.law = law
         self._z = z
         self._workers = workers
-        self.n = z.n if isinstance(z, Counted) else int(z.size)
+        self.n: int = z.n if isinstance(z, Counted) else int(z.size)
         self._powers: dict[int, Powers] = {}
         self._distributions: dict[Masking, Any] = {}
 
