@@ -162,7 +162,11 @@ def education_rows(
 
 
 def compared(
-    name: str, original: float, estimated: float, low: float, high: float
+    name: str,
+    original: float,
+    estimated: float | np.ndarray,
+    low: float | np.ndarray,
+    high: float | np.ndarray,
 ) -> dict[str, Any]:
     """Return one row of `Demo.rows`."""
     return {

@@ -12,7 +12,7 @@ from condmask.distribution.band import between, covariance, largest
 from condmask.errors import ArgumentTypeError
 from condmask.estimates.base import Shared
 from condmask.estimates.sample import Sample
-from condmask.inference.interval import TARGETS, Target, asked
+from condmask.inference.interval import TARGETS, Target, check_interval_options
 
 LARGE = 1000  # records, from which on two samples are compared by T as it is
 DRAWN = 1000  # points of a picture
@@ -47,7 +47,7 @@ class Band(NamedTuple):
     estimate: np.ndarray
     half_width: Any
     confidence_level: float
-    target: str
+    target: Target
     about: str
 
 
@@ -121,7 +121,7 @@ class Bands(Shared):
         >>> bool(np.all((band.low <= of_file) & (of_file <= band.high)))
         True
         """
-        (level, target) = asked(confidence_level, target)
+        (level, target) = check_interval_options(confidence_level, target)
         sample = self._sample
         x = np.unique(_equal_steps(sample, POINTS))
         found = self._covariance(x, target)
@@ -199,7 +199,7 @@ class Bands(Shared):
         )
         return Curve(x, t, *ends, words, self._name)
 
-    def _covariance(self, x: np.ndarray, target: str) -> np.ndarray:
+    def _covariance(self, x: np.ndarray, target: Target) -> np.ndarray:
         counted, masking, law = self._gridded
         steps = x if law.grid is None else law.grid.below(x)
         return covariance(

@@ -1,4 +1,4 @@
-"""What all groups of methods of an Estimate share."""
+"""State and helpers shared by the method groups (mixins) of Estimate."""
 
 from functools import cached_property
 from typing import Any
@@ -10,23 +10,23 @@ from condmask.distribution.counting import Counted, merged
 from condmask.distribution.symbol import Masking
 from condmask.distribution.t_1 import T_1
 from condmask.errors import ArgumentError
+from condmask.estimates.estimator import Estimator, estimator_of
 from condmask.estimates.origin import NOWHERE, Origin
 from condmask.estimates.sample import Sample
 from condmask.grid import default_step, grid_of
 from condmask.indicators import yes_no
 from condmask.inference.interval import UndefinedError
 from condmask.law import Law
-from condmask.linear.chunks import Chunks, Named
+from condmask.linear.chunks import Named
 from condmask.linear.pseudo_values import PseudoValues
 from condmask.linear.records import Records
 from condmask.moments import heavy_tails
 from condmask.moments.heavy_tails import UNNAMED
-from condmask.reverse_mapping.pseudo_values import ReverseMapped
 from condmask.row_labels import has_index, refuse_other_order
 
 
 class Shared:
-    """The sample of an Estimate, and what was computed from it."""
+    """Holds the sample of an Estimate, and what was computed from it."""
 
     def __init__(
         self,
@@ -91,18 +91,14 @@ class Shared:
         return self._records
 
     @cached_property
-    def _undone(self) -> Any:
-        """The pseudo-values of a sample; kept, since those after reverse mapping take longest."""
-        if self.scheme.reverse_mapping:
-            return ReverseMapped(self._rows, self.scheme)
-        return PseudoValues(Chunks(self._rows), self._law, cycle=not self.scheme.shared_donors)
+    def _estimator(self) -> Estimator:
+        """Return what undoes the masking of the records; refused if there are only Counts."""
+        return estimator_of(self.scheme, self._rows)
 
-    def _linear(self) -> Any:
-        """The pseudo-values of a sample; after reverse mapping with a warning where they vary
-        much."""
-        if self.scheme.reverse_mapping:
-            self._undone.warn_of_variation()
-        return self._undone
+    def _linear(self) -> PseudoValues:
+        """Return the pseudo-values of the records; after reverse mapping with a warning where
+        they vary much."""
+        return self._estimator.linear()
 
     @property
     def _shown_name(self) -> str:

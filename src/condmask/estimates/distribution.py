@@ -14,7 +14,7 @@ from condmask.inference.interval import (
     UNBOUNDED,
     Interval,
     Target,
-    asked,
+    check_interval_options,
     interval,
     multiplier,
     plain,
@@ -217,7 +217,7 @@ class Distribution(Shared):
         True
         """
         points = _checks.reals(t, "t")
-        (level, target) = asked(confidence_level, target)
+        (level, target) = check_interval_options(confidence_level, target)
         of_t, sums = self._of_cdf
         x = self._sample.to_units(points.ravel(), of_t)
         value = of_t.at(x)
@@ -268,7 +268,7 @@ class Distribution(Shared):
         array([ True,  True])
         """
         probabilities = _checks.probabilities(q, "q")
-        (level, target) = asked(confidence_level, target)
+        (level, target) = check_interval_options(confidence_level, target)
         ascending, back = np.unique(probabilities, return_inverse=True)
         (of_t, sums) = self._of_cdf
         z = multiplier(level)

@@ -23,8 +23,14 @@ from condmask.estimates.pairs import Pairs
 from condmask.estimates.results import Intervals
 from condmask.estimates.sample import Sample, law_of, sample_of
 from condmask.indicators import design
-from condmask.inference.interval import TARGETS, EstimateWarning, Target, asked
+from condmask.inference.interval import (
+    TARGETS,
+    EstimateWarning,
+    Target,
+    check_interval_options,
+)
 from condmask.labels import groups
+from condmask.law import EXACT
 from condmask.linear.records import Records
 from condmask.marks import mark_of
 from condmask.missing_codes import released_codes, without_codes
@@ -89,11 +95,7 @@ class Estimate(Functionals, Bands, Moments, LinearEstimates, Pairs):
         values; 1 is the least there can be. A covariance with a column in clear has a standard
         error of about sqrt(N^2 / (1-p)^2 - 1) times that of unmasked data.
         """
-        if not self.scheme.reverse_mapping:
-            raise ArgumentError(
-                f"scheme must be one with reverse_mapping for N, got {self.scheme!r}"
-            )
-        return float(self._undone.variation)
+        return self._estimator.variation
 
     def __repr__(self) -> str:
         return f"Estimate(n={self.n}, scheme={self.scheme!r})"
@@ -145,7 +147,7 @@ class Estimate(Functionals, Bands, Moments, LinearEstimates, Pairs):
         >>> bool(found["mean"].low < 100.0 < found["mean"].high)
         True
         """
-        level, target = asked(confidence_level, target)
+        level, target = check_interval_options(confidence_level, target)
         options: dict[str, Any] = {"confidence_level": level, "target": target}
         q = _checks.probabilities(quantiles, "quantiles").ravel()
         t = _checks.reals(points, "points").ravel()
@@ -231,12 +233,12 @@ class Estimate(Functionals, Bands, Moments, LinearEstimates, Pairs):
 
     # --- private ---
 
-    def _certainty(self, target: str) -> str:
+    def _certainty(self, target: Target) -> str:
         """What a summary is about, and how well its numbers are known."""
         exact = (
             "exact except at the ends, which are means" if self.scheme.aggregate_ends else "exact"
         )
-        how = exact if target == "file" and self.scheme.reverse_mapping else "estimated"
+        how = exact if target == "file" and self._law == EXACT else "estimated"
         known = f"{TARGETS[target].removeprefix('in ')}, {how}"
         try:
             return f"{known}; for other columns N = {self.N:.2f}"

@@ -13,7 +13,12 @@ from condmask.distribution.inequality import Functional
 from condmask.errors import ArgumentError, ArgumentTypeError
 from condmask.estimates.distribution import Distribution, shaped
 from condmask.inference import bounded
-from condmask.inference.interval import Interval, Target, asked, interval
+from condmask.inference.interval import (
+    Interval,
+    Target,
+    check_interval_options,
+    interval,
+)
 from condmask.inference.theorem import Variance
 
 CERTAIN = 0.9973  # three standard errors, beyond which a share is taken to be above 0
@@ -101,7 +106,7 @@ class Functionals(Distribution):
         >>> bool(found.low < np.log(incomes).mean() < found.high)
         True
         """
-        level, target = asked(confidence_level, target)
+        level, target = check_interval_options(confidence_level, target)
         value, variance = self._mean_of(_checked(g))
         error = _known(float(variance.standard_error(self._sample.n, target)))
         return interval(_known(value), error, level, target, "the mean of g(X)")
@@ -155,7 +160,7 @@ class Functionals(Distribution):
         0, some amounts are taken to be negative; then the coefficient may exceed 1, and nothing is
         cut.
         """
-        level, target = asked(confidence_level, target)
+        level, target = check_interval_options(confidence_level, target)
         self._warn_of_skewness(target, self._sample.n, "Gini coefficients")
         return self._bounded([self._gini()], np.ones(()), level, target, "the Gini coefficient")
 
@@ -210,7 +215,7 @@ class Functionals(Distribution):
             As for `mean_interval`.
         """
         shares = _checks.probabilities(q, "q")
-        level, target = asked(confidence_level, target)
+        level, target = check_interval_options(confidence_level, target)
         self._warn_of_skewness(target, self._sample.n, "Lorenz curves")
         return self._bounded(self._lorenz(shares), shares, level, target, "the Lorenz curve")
 
@@ -256,7 +261,7 @@ class Functionals(Distribution):
         found: list[Functional],
         highest: np.ndarray,
         level: float,
-        target: str,
+        target: Target,
         quantity: str,
     ) -> Interval:
         """Intervals between 0 and `highest`, where no amount is negative, in its shape."""

@@ -10,7 +10,12 @@ from condmask.errors import ArgumentError, warn
 from condmask.estimates.base import Shared
 from condmask.estimates.results import Intervals
 from condmask.indicators import design, indicators, is_text
-from condmask.inference.interval import EstimateWarning, Interval, Target, asked
+from condmask.inference.interval import (
+    EstimateWarning,
+    Interval,
+    Target,
+    check_interval_options,
+)
 from condmask.labels import groups
 from condmask.linear.chunks import CHUNK, Chunks, Named
 from condmask.linear.groups import crossed, group_means
@@ -158,7 +163,7 @@ class LinearEstimates(Shared):
         smallest = records[records > 1].min(initial=self._rows.size)
         self._warn_of_skewness(options.target, int(smallest), "means of groups")
         about = f"{found.about}, by {' and '.join(columns)}{self._left_out(int(records.sum()))}"
-        return Intervals(names, *found[:6], about, records, tuple(columns), np.array(found.note))
+        return Intervals.of(found, names, about, records, tuple(columns))
 
     def weighted_mean(
         self,
@@ -206,7 +211,7 @@ class LinearEstimates(Shared):
         options = self._options(confidence_level, target, clusters, population_size)
         w = self._weights(weights, least=0.0)
         found, records = group_means(self._linear(), self._rows, None, 1, w, options)
-        if np.isnan(found.estimate[0]):
+        if np.isnan(found.estimate).all():
             raise ArgumentError("weights must not all be 0")
         self._warn_of_skewness(options.target, int(records[0]), "weighted means")
         return self._single(found, int(records[0]))
@@ -334,27 +339,24 @@ class LinearEstimates(Shared):
         columns = [self._shown_name, *map(repr, design)]
         heavy_tails.warn_of_heavy_tails([original, *kurtoses], n, "coefficients", columns)
         names = [*(["intercept"] if intercept else []), *design]
-        about = found.about + self._left_out(n)
+        about = f"{found.about}{self._left_out(n)}"
         of_names = np.full(len(names), n)
-        return Intervals(
-            names, *found[:6], about, of_names, ("coefficient",), np.array(found.note)
-        )
+        return Intervals.of(found, names, about, of_names, ("coefficient",))
 
     # --- private ---
 
     def _single(self, found: Interval, records: int) -> Interval:
-        """The only one of several intervals, from so many records that have a weight and a
+        """Return the only one of several intervals, from so many records that have a weight and a
         cluster."""
-        low, high, error, estimate = (float(figure[0]) for figure in found[:4])
-        about = found.about + self._left_out(records)
-        (note,) = np.ravel(found.note).tolist()
-        return Interval(low, high, error, estimate, *found[4:6], about, note)
+        about = f"{found.about}{self._left_out(records)}"
+        number = np.array([records])
+        return Intervals.of(found, [""], about, number, ("statistic",))[""]._replace(about=about)
 
     def _options(
         self, confidence_level: Any, target: Any, clusters: Any, population_size: Any
     ) -> IntervalOptions:
         """The options of an interval, checked."""
-        level, target = asked(confidence_level, target)
+        level, target = check_interval_options(confidence_level, target)
         for name, value in (("clusters", clusters), ("population_size", population_size)):
             rule = f"{name} must be left out for target='file', where the records are not a sample"
             _checks.require(target != "file" or value is None, rule, value)
@@ -420,7 +422,7 @@ class LinearEstimates(Shared):
 
     def _warn_of_few(self, records: np.ndarray) -> None:
         """Say how many groups are too small."""
-        share = (1.0 - (self.scheme.p if self.scheme.reverse_mapping else self._law.p)) ** 2
+        share = (1.0 - self._estimator.p) ** 2
         few = np.count_nonzero((records > 0) & (records * share < FEW))
         if few:
             why = f"fewer than {ceil(FEW / share)} records, and say less than {FEW:.0f} unmasked ones would"

@@ -8,7 +8,13 @@ import numpy as np
 from condmask import _checks
 from condmask.errors import warn
 from condmask.estimates.base import Shared
-from condmask.inference.interval import EstimateWarning, Interval, Target, asked, plain
+from condmask.inference.interval import (
+    EstimateWarning,
+    Interval,
+    Target,
+    check_interval_options,
+    plain,
+)
 from condmask.moments import moment_interval as moments
 from condmask.moments.heavy_tails import kurtosis, warn_of_heavy_tails
 from condmask.moments.moment_interval import NEGATIVE, Sampled
@@ -246,7 +252,7 @@ class Moments(Shared):
         """What an interval takes, checked; with a warning if the tails of the original are
         heavy."""
         self._refuse_additive()
-        (level, target) = asked(confidence_level, target)
+        (level, target) = check_interval_options(confidence_level, target)
         sampled = self._sampled(2 * order)
         if order > 1 and not (self._law.p == 1.0 and target == "file"):  # which would be exact
             heaviness = kurtosis(sampled.masked, self._law)

@@ -7,12 +7,15 @@ import numpy as np
 from condmask import _checks, frames
 from condmask.errors import ArgumentError, warn
 from condmask.estimates.base import Shared
-from condmask.inference.interval import EstimateWarning, Interval, Target, asked
+from condmask.inference.interval import (
+    EstimateWarning,
+    Interval,
+    Target,
+    check_interval_options,
+)
 from condmask.linear.chunks import Named
 from condmask.pairs import pair_interval
-from condmask.pairs.pair_variance import Pair, linear_covariance, pair_of
-from condmask.pairs.theorem_2_5 import of_columns
-from condmask.reverse_mapping import pairs
+from condmask.pairs.pair_variance import Pair
 
 
 class Pairs(Shared):
@@ -130,7 +133,7 @@ class Pairs(Shared):
         interval, with a warning. With heavy tails the interval covers too rarely, as it does
         without masking.
         """
-        options = asked(confidence_level, target)
+        options = check_interval_options(confidence_level, target)
         return pair_interval.covariance_interval(
             self._pair(other), *options, self._names_with(other)
         )
@@ -189,7 +192,7 @@ class Pairs(Shared):
         >>> bool(found.low < 0.5 < found.high < found.low + 0.1)
         True
         """
-        options = asked(confidence_level, target)
+        options = check_interval_options(confidence_level, target)
         return pair_interval.correlation_interval(
             self._pair(other), *options, self._names_with(other)
         )
@@ -200,20 +203,8 @@ class Pairs(Shared):
         """The column and another one, given or named."""
         self._refuse_other_order(other=other)
         other = self._numbers(other, "other", masked=True)
-        records = self._rows
-        together = isinstance(other, Pairs)
         w = self._beside(other)
-        if self.scheme.reverse_mapping:
-            mapped = self._linear()
-            return pairs.joint(mapped, other._undone) if together else pairs.pair_of(mapped, w)
-        moments = of_columns(records, w)
-        law = other._law if together else None
-        pair = pair_of(moments, self._law, law, shared_donors=self.scheme.shared_donors)
-        if together:
-            return pair
-        return pair._replace(
-            linear=lambda: linear_covariance(self._linear(), records, w, moments)[1:]
-        )
+        return self._estimator.pair(w, other._estimator if isinstance(other, Pairs) else None)
 
     def _names_with(self, other: Any) -> tuple[str, str]:
         """Both columns as messages name them."""

@@ -3,13 +3,18 @@
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
 from condmask import frames
 from condmask._digits import number
-from condmask.inference.interval import Interval, aligned, with_notes
+from condmask.inference.interval import (
+    Interval,
+    Target,
+    aligned,
+    with_notes,
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,11 +45,35 @@ class Intervals(Mapping[Any, Interval]):
     standard_error: np.ndarray
     estimate: np.ndarray
     confidence_level: float
-    target: str
+    target: Target
     about: str
     records: np.ndarray
     by: tuple[str, ...]
     notes: np.ndarray
+
+    @classmethod
+    def of(
+        cls,
+        found: Interval,
+        names: list[Any],
+        about: str,
+        records: np.ndarray,
+        by: tuple[str, ...],
+    ) -> Self:
+        """Return the intervals of an array of estimates, under names."""
+        return cls(
+            names,
+            np.asarray(found.low),
+            np.asarray(found.high),
+            np.asarray(found.standard_error),
+            np.asarray(found.estimate),
+            found.confidence_level,
+            found.target,
+            about,
+            records,
+            by,
+            np.asarray(found.note),
+        )
 
     def __getitem__(self, name: Any) -> Interval:
         at = self._places[name]

@@ -16,7 +16,7 @@ SHOWN = 20  # of the intervals of a table
 UNBOUNDED = "too few records to bound it"
 BEYOND_FLOATS = "too large for a floating-point number"
 Target = Literal["population", "file"]
-TARGETS = {"population": "in the population", "file": "in the original file"}
+TARGETS: dict[Target, str] = {"population": "in the population", "file": "in the original file"}
 
 
 class EstimateWarning(UserWarning):
@@ -51,13 +51,13 @@ class Interval(NamedTuple):
         estimate; empty where all are numbers.
     """
 
-    low: Any
-    high: Any
-    standard_error: Any
-    estimate: Any
+    low: float | np.ndarray
+    high: float | np.ndarray
+    standard_error: float | np.ndarray
+    estimate: float | np.ndarray
     confidence_level: float
-    target: str
-    about: Any
+    target: Target
+    about: str | np.ndarray
     note: str | np.ndarray = ""
 
     def __str__(self) -> str:
@@ -113,8 +113,8 @@ def plain(value: Any) -> Any:
     return value if np.ndim(value) else float(value)
 
 
-def asked(confidence_level: Any, target: Any) -> tuple[float, Target]:
-    """Check and return the level and the target of an interval."""
+def check_interval_options(confidence_level: Any, target: Any) -> tuple[float, Target]:
+    """Return the level and the target of an interval, checked."""
     level = _checks.probability(confidence_level, "confidence_level")
     return level, cast("Target", _checks.choice(target, "target", tuple(TARGETS)))
 
@@ -123,7 +123,7 @@ def interval(
     estimate: Any,
     standard_error: Any,
     confidence_level: float,
-    target: str,
+    target: Target,
     quantity: str,
     *,
     degrees: Any = np.inf,

@@ -14,6 +14,7 @@ import numpy as np
 from condmask import strata
 from condmask.inference.interval import Interval
 from condmask.linear.chunks import Chunk, Chunks, summed, taken
+from condmask.linear.pseudo_values import PseudoValues
 from condmask.linear.records import Records
 from condmask.linear.variance import (
     LEAST_DEGREES,
@@ -76,7 +77,12 @@ class Cells:
 
 
 def group_means(
-    pseudo: Any, records: Records, group: Any, count: int, weights: Any, options: IntervalOptions
+    pseudo: PseudoValues,
+    records: Records,
+    group: Any,
+    count: int,
+    weights: Any,
+    options: IntervalOptions,
 ) -> tuple[Interval, np.ndarray]:
     """The means of `count` groups in the units of the data, and the number of records of each.
 

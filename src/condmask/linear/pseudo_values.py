@@ -8,10 +8,10 @@ masked value varies about its mean, and what the donors of a permutation have in
 from the masked values without bias (docs/inference.rst, "Groups, weights, regressions, pairs").
 
 Two folds give the figures by pool; everything by record is computed chunk by chunk. Reverse
-mapping has a class of its own with the same attributes and methods (f = 1, p' = 1).
+mapping has a class of its own (f = 1, p' = 1): both are `PseudoValues`.
 """
 
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -34,8 +34,70 @@ def refuse_small_pools(p: float, size: np.ndarray) -> None:
         )
 
 
-class PseudoValues:
-    """The pseudo-values of a file, and how these vary given the file.
+class PseudoValues(Protocol):
+    """Provides the pseudo-values of a file, and how these vary given the file.
+
+    Attributes
+    ----------
+    n : int
+        The number of records with a value.
+    origin, unit : float
+        The original is about ``origin + unit * values``; all else is in these units.
+    size : ndarray of shape (pools,)
+        The number of records by pool, of which some may not occur.
+    factor : ndarray of shape (pools,)
+        f, by which masking shrinks deviations from the mean.
+    share : ndarray of shape (pools,)
+        The part of the mean of weights over its pool by which a weight is lowered: p' = 1 - f, and
+        1 after reverse mapping.
+    """
+
+    n: int
+    origin: float
+    unit: float
+    size: np.ndarray
+    factor: np.ndarray
+    share: np.ndarray
+
+    @property
+    def v(self) -> np.ndarray:
+        """Return the sums by pool of the variances that `spread` gives."""
+
+    def values(self, chunk: Chunk) -> np.ndarray:
+        """Return the pseudo-values of a chunk."""
+
+    def spread(self, chunk: Chunk) -> tuple[np.ndarray, np.ndarray | float]:
+        """Return how the masked values of a chunk vary.
+
+        Returns
+        -------
+        v : ndarray of shape (m,)
+            The variance of each given the file: right on average, and negative for some.
+        q : ndarray of shape (m,) or float
+            By which values of a permutation depend on each other; 0 where donors are drawn
+            independently.
+        """
+
+    def in_common(
+        self, total: np.ndarray, others: np.ndarray, q: np.ndarray, pools: Any
+    ) -> np.ndarray | float:
+        """Return by how much variances of sums are smaller because donors are a permutation.
+
+        Parameters
+        ----------
+        total : ndarray
+            The sums of weights by pool, in any shape.
+        others : ndarray
+            k of the records that have no weight.
+        q : ndarray
+            The sums of weights times q.
+        pools : ndarray or slice
+            The pools, along the last axis.
+        """
+
+
+class ConditionalPseudoValues:
+    """Computes the pseudo-values of conditionally masked values: see `PseudoValues`.
 
     Parameters
     ----------
@@ -47,20 +109,12 @@ class PseudoValues:
 
     Attributes
     ----------
-    n : int
-        The number of records with a value.
-    origin, unit : float
-        The original is about ``origin + unit * values``; all else is in these units.
-    size : ndarray of shape (pools,)
-        The number of records by pool, of which some may not occur.
+    n, origin, unit, size, factor, share
+        As of `PseudoValues`.
     mean : ndarray of shape (pools,)
         Of the masked values.
     originals : ndarray of shape (pools,)
         The variance of the originals, at least 0.
-    factor : ndarray of shape (pools,)
-        f, by which masking shrinks deviations from the mean.
-    share : ndarray of shape (pools,)
-        p' = 1 - f: the part of the mean of weights over its pool by which a weight is lowered.
     cycle : bool
         Whether donors form a permutation.
     v, q : ndarray of shape (pools,)
@@ -101,25 +155,29 @@ class PseudoValues:
         self.q = (self._more * squares - self._other * self.size) / (1.0 - p)
 
     def values(self, chunk: Chunk) -> np.ndarray:
-        """The pseudo-values of a chunk; NaN for values that are missing."""
+        """Return the pseudo-values of a chunk; NaN for values that are missing."""
         return np.asarray(
             chunk.of_pool(self.mean) + self._deviation(chunk) / chunk.of_pool(self.factor)
         )
 
     def spread(self, chunk: Chunk) -> tuple[np.ndarray, np.ndarray]:
-        """How the masked values of a chunk vary.
-
-        Returns
-        -------
-        v : ndarray of shape (m,)
-            The variance of each given the file: right on average, and negative for some.
-        q : ndarray of shape (m,)
-            By which values of a permutation depend on each other.
-        """
+        """Return how the masked values of a chunk vary: see `PseudoValues`."""
         square = self._deviation(chunk) ** 2 * chunk.of_pool(self._more)
         p = self.law.p
         other = chunk.of_pool(self._other)
         return p * square + (1.0 - p) * other, (square - other) / (1.0 - p)
+
+    def in_common(
+        self, total: np.ndarray, others: np.ndarray, q: np.ndarray, pools: Any
+    ) -> np.ndarray | float:
+        """Return what donors of a permutation have in common: see `PseudoValues`."""
+        if not self.cycle:
+            return 0.0
+        p = self.law.p
+        size = np.maximum(self.size[pools], 1.0)
+        mixed = q / self.factor[pools] + others * self.q[pools]
+        of_originals = p * p * self.originals[pools] * total
+        return np.asarray(total / size * (2.0 * p * (1.0 - p) * mixed + of_originals))
 
     def _deviation(self, chunk: Chunk) -> np.ndarray:
         return np.asarray((chunk.z - self.origin) / self.unit - chunk.of_pool(self.mean))

@@ -16,6 +16,7 @@ import numpy as np
 from condmask.errors import ArgumentError
 from condmask.inference.interval import Interval
 from condmask.linear.chunks import Chunk, Chunks
+from condmask.linear.pseudo_values import PseudoValues
 from condmask.linear.records import Records
 from condmask.linear.variance import ONE_CLUSTER, IntervalOptions, of_sums, t_interval
 from condmask.moments.heavy_tails import central_sums, plain_kurtosis
@@ -114,7 +115,7 @@ class Basis:
 
 
 def regress(
-    pseudo: Any,
+    pseudo: PseudoValues,
     records: Records,
     columns: dict[str, Any],
     options: IntervalOptions,

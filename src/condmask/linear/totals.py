@@ -9,6 +9,7 @@ import numpy as np
 
 from condmask.inference.interval import Interval
 from condmask.linear.chunks import Chunk, Chunks
+from condmask.linear.pseudo_values import PseudoValues
 from condmask.linear.records import Records
 from condmask.linear.variance import (
     ONE_CLUSTER,
@@ -20,7 +21,7 @@ from condmask.linear.variance import (
 
 
 def total(
-    pseudo: Any, records: Records, weights: Any, options: IntervalOptions
+    pseudo: PseudoValues, records: Records, weights: Any, options: IntervalOptions
 ) -> tuple[Interval, int]:
     """The total of the records that have a weight and a cluster, and their number; all weigh 1 by
     default."""

@@ -16,8 +16,14 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from condmask import _checks
-from condmask.inference.interval import BEYOND_FLOATS, Interval, interval
+from condmask.inference.interval import (
+    BEYOND_FLOATS,
+    Interval,
+    Target,
+    interval,
+)
 from condmask.linear.chunks import Chunk, Chunks, summed
+from condmask.linear.pseudo_values import PseudoValues
 
 LEAST_DEGREES = 1e-9  # of freedom, below which Student's t has no quantile that says anything
 ONE_CLUSTER = "one cluster"
@@ -32,14 +38,14 @@ class IntervalOptions(NamedTuple):
     """
 
     level: float
-    target: str
+    target: Target
     clusters: Any
     population_size: float
     cluster_count: int
 
 
 def of_pools(
-    pseudo: Any, total: np.ndarray, members: Any, v: Any, q: Any, pools: Any = slice(None)
+    pseudo: PseudoValues, total: np.ndarray, members: Any, v: Any, q: Any, pools: Any = slice(None)
 ) -> np.ndarray:
     """What pools add to the variances of sums given the file, besides ``k_i^2 v_i`` of the records
     used.
@@ -58,18 +64,11 @@ def of_pools(
     factor = pseudo.factor[pools]
     others = -total * pseudo.share[pools] / size / factor  # k of the records that have no weight
     rest = np.where(members < size, pseudo.v[pools] - v, 0.0)
-    added = np.asarray(others**2 * rest)
-    if pseudo.cycle:  # what donors of a permutation have in common
-        p = pseudo.law.p
-        mixed = q / factor + others * pseudo.q[pools]
-        added -= (
-            total / size * (2.0 * p * (1.0 - p) * mixed + p * p * pseudo.originals[pools] * total)
-        )
-    return added
+    return np.asarray(others**2 * rest - pseudo.in_common(total, others, q, pools))
 
 
 def of_sums(
-    pseudo: Any,
+    pseudo: PseudoValues,
     chunks: Chunks,
     total: np.ndarray,
     step: Callable[[Chunk], tuple[np.ndarray, np.ndarray]],
@@ -157,7 +156,7 @@ def t_interval(
     estimate: np.ndarray,
     variances: tuple[np.ndarray, Any],
     degrees: Any,
-    pseudo: Any,
+    pseudo: PseudoValues,
     options: IntervalOptions,
     *,
     total: Any = 1.0,

@@ -8,7 +8,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from condmask.inference.interval import Interval, interval
+from condmask.inference.interval import (
+    Interval,
+    Target,
+    interval,
+)
 from condmask.inference.polynomial_variance import polynomial_variance
 from condmask.inference.theorem import Variance
 from condmask.law import Law
@@ -62,7 +66,7 @@ def variance(sampled: Sampled, *, root: bool = False) -> Any:
 
 
 def moment_interval(
-    sampled: Sampled, level: Any, target: str, order: int, quantity: str, *, central: bool
+    sampled: Sampled, level: Any, target: Target, order: int, quantity: str, *, central: bool
 ) -> Interval:
     """The interval of a moment; `quantity` is what it is called.
 

@@ -15,7 +15,12 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from condmask.inference import bounded
-from condmask.inference.interval import BEYOND_FLOATS, Interval, interval
+from condmask.inference.interval import (
+    BEYOND_FLOATS,
+    Interval,
+    Target,
+    interval,
+)
 from condmask.moments.moment_interval import Sampled, moment_variance, scaled_variance
 
 # The kurtosis less 1 that is taken where noise hides it, and how far it may lie from that: 2 is
@@ -28,7 +33,7 @@ NOT_POSITIVE = "the variance is not estimated positive"
 SMALLEST_ANGLE = 1e-150  # below which sinh(k) / k and artanh(k) / k are 1
 
 
-def variance_interval(sampled: Sampled, level: Any, target: str, *, root: bool) -> Interval:
+def variance_interval(sampled: Sampled, level: Any, target: Target, *, root: bool) -> Interval:
     """Return the interval of the variance, or that of the standard deviation: its roots.
 
     An array of levels has an axis in place of that of samples.
@@ -87,7 +92,7 @@ class ErrorCurve(NamedTuple):
 
 
 def error_curve(
-    sampled: Sampled, variance: np.ndarray, square: np.ndarray, target: str
+    sampled: Sampled, variance: np.ndarray, square: np.ndarray, target: Target
 ) -> ErrorCurve:
     """Return the squared standard error as a function of the variance, in powers of the scale.
 
@@ -117,7 +122,7 @@ def error_curve(
     return ErrorCurve(constant, slope, weight * np.maximum(kurtosis, 0.0))
 
 
-def _weight_of_spread(p: float, target: str, *, shared_donors: bool) -> float:
+def _weight_of_spread(p: float, target: Target, *, shared_donors: bool) -> float:
     """Return by what the variance of the squared originals is multiplied in the squared standard
     error."""
     of_sample = 1.0 if target == "population" else 0.0

@@ -16,6 +16,7 @@ from condmask.inference.interval import (
     BEYOND_FLOATS,
     EstimateWarning,
     Interval,
+    Target,
     interval,
     multiplier,
 )
@@ -24,7 +25,10 @@ from condmask.moments.heavy_tails import kurtosis, plain_kurtosis, warn_of_heavy
 from condmask.moments.theorem_2_1 import Powers, shift
 from condmask.pairs.pair_variance import Pair
 
-TARGETS = ("file", "population")  # in the order of the variances of a `Pair`
+TARGETS: tuple[Target, Target] = (
+    "file",
+    "population",
+)  # in the order of the variances of a `Pair`
 RHO = np.array([-1.0, 0.0, 1.0])  # hypotheses of a correlation
 ENOUGH = 10.0  # unmasked records, whose correlation is known to some .3
 NO_CORRELATION = "a column is constant, or its variance is estimated negative"
@@ -68,7 +72,7 @@ class Correlation(NamedTuple):
             np.where((self.variance <= reach) & (self.kept < 0.5), times, 0.0).max(axis=-1)
         )
 
-    def ends(self, level: float, target: str) -> tuple[Any, Any]:
+    def ends(self, level: float, target: Target) -> tuple[Any, Any]:
         """The ends of intervals, from -1 to 1 where the noise hides the original or errors are not
         known."""
         low, high = (np.full(self.r.shape, end) for end in (-1.0, 1.0))
@@ -96,7 +100,9 @@ def correlation(pair: Pair) -> Correlation:
     return Correlation(np.asarray(pair.correlation), square, originals, error, kept)
 
 
-def covariance_interval(pair: Pair, level: float, target: str, names: Sequence[str]) -> Interval:
+def covariance_interval(
+    pair: Pair, level: float, target: Target, names: Sequence[str]
+) -> Interval:
     """The interval of the covariance: exact given the file with a plain column, else by the
     theorem.
 
@@ -110,7 +116,9 @@ def covariance_interval(pair: Pair, level: float, target: str, names: Sequence[s
     return interval(estimate, error, level, target, "covariance", reason=reason)
 
 
-def correlation_interval(pair: Pair, level: float, target: str, names: Sequence[str]) -> Interval:
+def correlation_interval(
+    pair: Pair, level: float, target: Target, names: Sequence[str]
+) -> Interval:
     """The interval of the correlation: all values that the test does not reject.
 
     Warnings of heavy tails call the columns by `names`.

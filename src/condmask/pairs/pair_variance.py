@@ -13,7 +13,7 @@ import numpy as np
 from condmask.inference.polynomial_variance import polynomial_variance
 from condmask.law import EXACT, Law
 from condmask.linear.chunks import Chunk, Chunks
-from condmask.linear.pseudo_values import refuse_small_pools
+from condmask.linear.pseudo_values import PseudoValues, refuse_small_pools
 from condmask.linear.records import Records
 from condmask.linear.variance import of_sums
 from condmask.moments.influence import of_pair
@@ -135,7 +135,7 @@ def pair_variances(
     return np.asarray(np.array([file, file + sample]) / moments.n[..., None])
 
 
-def linear_covariance(pseudo: Any, records: Records, w: Any, moments: PairMoments) -> Any:
+def linear_covariance(pseudo: PseudoValues, records: Records, w: Any, moments: PairMoments) -> Any:
     """The covariance with a plain column, and its variances about the file and about the
     population.
 

@@ -11,6 +11,7 @@ import numpy as np
 from condmask import _checks
 from condmask.errors import ArgumentError, ArgumentTypeError, warn
 from condmask.estimates.estimate import Estimate
+from condmask.estimates.estimator import ReverseMappedEstimator
 from condmask.estimates.results import Intervals
 from condmask.inference.interval import TARGETS, UNBOUNDED, EstimateWarning, Target
 from condmask.linear.masked_regress import POWERS, Masked, Table, fit
@@ -92,10 +93,12 @@ def masked_regressors(estimates: Mapping[int, Estimate]) -> Masked:
     `masked_regress.fit`."""
     positions = [*estimates]
     first = next(iter(estimates.values()))
-    if first.scheme.reverse_mapping:
+    estimators = [each._estimator for each in estimates.values()]
+    mapped = [each for each in estimators if isinstance(each, ReverseMappedEstimator)]
+    if mapped:
         pairs = combinations(estimates.items(), 2)
         products = {(i, j): one.covariance(other) for (i, one), (j, other) in pairs}
-        files = [each._linear() for each in estimates.values()]
+        files = [each.linear() for each in mapped]
         undone = [(file.powers(file.middle)[1:] * file.unit**POWERS, file.cell) for file in files]
         noise = np.zeros((len(positions), 5))
         return Masked(positions, first._rows, 1.0, True, noise, undone, products)

@@ -16,7 +16,7 @@ from condmask.files.about import Published
 from condmask.files.parts import Source
 from condmask.files.publish import refuse_target
 from condmask.frames import DataFrame
-from condmask.inference.interval import Target, asked
+from condmask.inference.interval import Target, check_interval_options
 from condmask.publish import regression
 from condmask.publish.columns import ColumnSource, Frame, MaskedColumn
 from condmask.publish.log import Log, Where
@@ -293,7 +293,7 @@ class Release(Mapping[str, Estimate]):
         >>> bool(found.low < 0.6 < found.high < found.low + 0.1)
         True
         """
-        level = asked(confidence_level, target)[0]
+        level = check_interval_options(confidence_level, target)[0]
         names = list(_checks.names([on] if isinstance(on, str) else on, "on"))
         return regression.regress(self, _checks.text(outcome, "outcome"), names, level, target)
 

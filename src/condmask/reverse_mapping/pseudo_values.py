@@ -59,9 +59,9 @@ def cells_of(x: np.ndarray, scheme: Any) -> tuple[np.ndarray, np.ndarray, np.nda
 
 
 class ReverseMapped:
-    """The pseudo-values of a released column, and functions of the original undone.
+    """Computes the pseudo-values of a released column, and functions of the original undone.
 
-    It is used as `linear.pseudo_values.PseudoValues` is: f = 1, p' = 1, donors as if drawn
+    It is a `linear.pseudo_values.PseudoValues` with f = 1, p' = 1, and donors as if drawn
     independently.
 
     Parameters
@@ -73,7 +73,7 @@ class ReverseMapped:
 
     Attributes
     ----------
-    n, origin, unit, size, factor, share, cycle
+    n, origin, unit, size, factor, share
         As of `PseudoValues`.
     pools : list of (Mapping, slice, int)
         M between the cells of a pool, where these stand among those of all, and its records.
@@ -85,8 +85,6 @@ class ReverseMapped:
     means, middle : ndarray of shape (cells,)
         Of the released values, and of the pool.
     """
-
-    cycle = False
 
     def __init__(self, records: Records, scheme: Any) -> None:
         z = records.z
@@ -123,17 +121,21 @@ class ReverseMapped:
         self.factor = self.share = np.ones(self.size.size)
 
     def values(self, chunk: Chunk) -> np.ndarray:
-        """The pseudo-values of a chunk."""
+        """Return the pseudo-values of a chunk."""
         return np.asarray(self.undone[0][self.cell[chunk.rows]])
 
     def spread(self, chunk: Chunk) -> tuple[np.ndarray, float]:
-        """The variance of each released value's h given the file, right on average; and q, which
-        is 0."""
+        """Return the variance of each released value's h given the file, right on average; and q,
+        which is 0."""
         return np.asarray(self.undone[1][self.cell[chunk.rows]]), 0.0
+
+    def in_common(self, total: np.ndarray, others: np.ndarray, q: np.ndarray, pools: Any) -> float:
+        """Return 0: variances are taken to be those of independent draws."""
+        return 0.0
 
     @property
     def v(self) -> np.ndarray:
-        """The sums of these variances by pool."""
+        """Return the sums of these variances by pool."""
         return self._by_pool(self.undone[1])
 
     @cached_property

@@ -308,7 +308,7 @@ def _of_moments(first: Any, z: np.ndarray, levels: Sequence[float]) -> np.ndarra
         asked = sampled, np.array(levels)[:, None], target
         mean = moment_interval.moment_interval(*asked, 1, "", central=False)[:2]
         found.append([mean, variance_interval(*asked, root=True)[:2]])
-    return np.transpose(found, (2, 3, 0, 1, 4))
+    return np.transpose(np.array(found), (2, 3, 0, 1, 4))
 
 
 def _of_pairs(

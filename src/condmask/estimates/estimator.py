@@ -1,0 +1,122 @@
+"""What undoes the masking of records one by one: chosen once for each estimate, by its scheme.
+
+Conditionally masked values are undone by Theorem 2.1 (linear/pseudo_values.py) and Theorem 2.5
+(pairs/), released values of reverse mapping by its inverse (reverse_mapping/).
+"""
+
+from functools import cached_property
+from typing import Any
+
+from condmask.errors import ArgumentError
+from condmask.law import EXACT, Law
+from condmask.linear.chunks import Chunks
+from condmask.linear.pseudo_values import ConditionalPseudoValues, PseudoValues
+from condmask.linear.records import Records
+from condmask.pairs.pair_variance import Pair, linear_covariance, pair_of
+from condmask.pairs.theorem_2_5 import of_columns
+from condmask.reverse_mapping import pairs
+from condmask.reverse_mapping.pseudo_values import ReverseMapped
+
+
+class ConditionalEstimator:
+    """Undoes conditional masking, or added noise.
+
+    Parameters
+    ----------
+    scheme : Scheme
+    records : Records
+        The masked values and their donor pools.
+
+    Attributes
+    ----------
+    law : Law
+    p : float
+        The share of swapped records.
+    """
+
+    def __init__(self, scheme: Any, records: Records) -> None:
+        self.scheme = scheme
+        self.records = records
+        self.law: Law = scheme.law
+        self.p = self.law.p
+
+    @cached_property
+    def pseudo_values(self) -> PseudoValues:
+        """Return the pseudo-values of the records; kept."""
+        cycle = not self.scheme.shared_donors
+        return ConditionalPseudoValues(Chunks(self.records), self.law, cycle=cycle)
+
+    def linear(self) -> PseudoValues:
+        """Return the pseudo-values for statistics that are linear in the original."""
+        return self.pseudo_values
+
+    @property
+    def variation(self) -> float:
+        """Refuse to give N, which only reverse mapping has."""
+        raise ArgumentError(f"scheme must be one with reverse_mapping for N, got {self.scheme!r}")
+
+    def pair(self, w: Any, other: "Estimator | None") -> Pair:
+        """Return the pair of the column and another one.
+
+        Parameters
+        ----------
+        w : ndarray of shape (n,) or Named
+            The released values of the other column.
+        other : Estimator, optional
+            That of the other column, if it was masked together with this one.
+        """
+        moments = of_columns(self.records, w)
+        law_of_w = None if other is None else other.law
+        pair = pair_of(moments, self.law, law_of_w, shared_donors=self.scheme.shared_donors)
+        if other is not None:
+            return pair
+        return pair._replace(
+            linear=lambda: linear_covariance(self.linear(), self.records, w, moments)[1:]
+        )
+
+
+class ReverseMappedEstimator:
+    """Undoes reverse mapping.
+
+    Parameters and attributes are those of `ConditionalEstimator`. The law is that of values that
+    were released in another order.
+    """
+
+    law: Law = EXACT
+
+    def __init__(self, scheme: Any, records: Records) -> None:
+        self.scheme = scheme
+        self.records = records
+        self.p = float(scheme.p)
+
+    @cached_property
+    def pseudo_values(self) -> ReverseMapped:
+        """Return the pseudo-values of the records; kept, since they take longest."""
+        return ReverseMapped(self.records, self.scheme)
+
+    def linear(self) -> ReverseMapped:
+        """Return the pseudo-values for linear statistics, with a warning where they vary much."""
+        self.pseudo_values.warn_of_variation()
+        return self.pseudo_values
+
+    @property
+    def variation(self) -> float:
+        """Return N, the factor by which pseudo-values vary more than originals."""
+        return float(self.pseudo_values.variation)
+
+    def pair(self, w: Any, other: "Estimator | None") -> Pair:
+        """Return the pair of the column and another one: see `ConditionalEstimator`."""
+        mapped = self.linear()
+        if isinstance(other, ReverseMappedEstimator):
+            return pairs.joint(mapped, other.pseudo_values)
+        return pairs.pair_of(mapped, w)
+
+
+Estimator = ConditionalEstimator | ReverseMappedEstimator
+
+
+def estimator_of(scheme: Any, records: Records) -> Estimator:
+    """Return what undoes the masking of records under this scheme."""
+    if scheme.reverse_mapping:
+        return ReverseMappedEstimator(scheme, records)
+    return ConditionalEstimator(scheme, records)
