@@ -94,7 +94,7 @@ def on_own_grids(
     parts : iterable of callables (name) -> Column
         Read a column of each part of a table; no more parts are read than are needed.
     """
-    steps = {name: ANY for name, scheme in schemes.items() if getattr(scheme, "rounds", False)}
+    steps = {name: ANY for name, scheme in schemes.items() if scheme.rounds}
     try:
         for part in parts if steps else ():
             steps = _shared(steps, part, schemes)

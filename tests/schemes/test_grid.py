@@ -21,7 +21,6 @@ from scipy.stats import laplace, norm
 import condmask as cm
 from condmask.grid import Grid, decimal_grid, decimals_of, default_step, grid_of, nearest, within
 from condmask.law import Law
-from condmask.publish.prepare import decimals_in_text
 from condmask.publish.rounding import Moved, shift_of
 from condmask.visible_grid import visible_grid
 
@@ -399,9 +398,9 @@ def test_decimals_of_a_text_are_those_of_the_grid_or_of_the_data():
         ({"step": 0.5}, None),
     ]
 
-    assert decimals_in_text(mapped, values) == 2
+    assert mapped.decimals_in_text(values) == 2
     for grid, places in grids:
-        assert decimals_in_text(cm.ConditionalMasking(0.6, 400.0, **grid), values) == places
+        assert cm.ConditionalMasking(0.6, 400.0, **grid).decimals_in_text(values) == places
 
 
 def of(noise, sigma):

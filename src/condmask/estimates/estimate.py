@@ -329,7 +329,7 @@ def estimate_counts(scheme: Any, counts: Counts, *, workers: int = 1) -> Estimat
 
 def _warn_of_another_grid(scheme: Any, rows: np.ndarray) -> None:
     """Warn where values were masked on the data's own grid, and the scheme has the default one."""
-    step = coarser_grid(scheme, rows) if getattr(scheme, "rounds", False) else None
+    step = coarser_grid(scheme, rows) if scheme.rounds else None
     if step is None:
         return
     options = options_of(step)

@@ -28,7 +28,7 @@ from condmask.distribution.symbol import Masking
 from condmask.distribution.t_1 import T_1
 from condmask.distribution.t_b import T_b
 from condmask.errors import ArgumentError
-from condmask.law import EXACT, Law
+from condmask.law import Law
 from condmask.moments.theorem_2_1 import Powers, powers
 
 METHODS = ("auto", "series")
@@ -185,7 +185,7 @@ class Sample:
 
 def law_of(scheme: Any) -> Law:
     """The law of masked values: released in another order they are those of the original."""
-    law: Law = EXACT if scheme.reverse_mapping else scheme.law
+    law: Law = scheme.law_of_estimates
     return law
 
 

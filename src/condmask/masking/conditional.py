@@ -57,7 +57,7 @@ class ConditionalScheme(SwapScheme):
         return self._as_code(omitted=("step",) if follows else ())
 
     @property
-    def rounds(self) -> bool:
+    def rounds(self) -> bool:  # type: ignore[override]
         """Whether data are rounded to the grid; data off a grid that was named are refused."""
         return self.decimals is None and self.step == default_step(self.sigma)
 

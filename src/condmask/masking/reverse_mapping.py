@@ -24,12 +24,13 @@ import numpy as np
 
 from condmask._blocks import ordered_map
 from condmask._randomness import DONOR, NOISE, Key, words
+from condmask.grid import decimals_of
 from condmask.kernels import cycle as cycles
-from condmask.law import Law
+from condmask.law import EXACT, Law
 from condmask.masking import description
 from condmask.masking.draws import Tossed, in_order, split, toss, words_of_swapped
 from condmask.masking.ends import aggregate
-from condmask.masking.parameters import checked
+from condmask.masking.parameters import NOT_ROUNDED, checked
 from condmask.masking.scheme import Columns
 from condmask.masking.swap_scheme import SwapScheme
 from condmask.strata import Pools, by_stratum
@@ -44,6 +45,8 @@ class ReverseMappingScheme(SwapScheme):
 
     reverse_mapping: ClassVar[bool] = True
     releases_whole_numbers: ClassVar[bool] = True  # values of the data
+    law_of_estimates: ClassVar[Law] = EXACT  # the distribution is that of the data
+    why_no_grid: ClassVar[str] = NOT_ROUNDED
     estimators: ClassVar[dict[str, Any]] = {"T_1": None}
     p: float
     sigma: float
@@ -81,6 +84,10 @@ class ReverseMappingScheme(SwapScheme):
     def canonical(self, x: np.ndarray, name: str, kind: str) -> np.ndarray:
         """Return a copy of the data, in which zero has no sign."""
         return np.asarray(x + 0.0)
+
+    def decimals_in_text(self, z: np.ndarray) -> int | None:
+        """Return the decimals that the values have; None for as many as each needs."""
+        return decimals_of(z)
 
     def sentence(self) -> str:
         """Describe how a column was masked, for readers of the release."""

@@ -49,6 +49,10 @@ class Scheme:
         donors.
     keeps_gaps : bool
         Whether missing values stay missing; else they are refused.
+    rounds : bool
+        Whether data are rounded to the grid; data off a grid that was named are refused.
+    why_no_grid : str
+        Why data cannot be rounded where a scheme has no grid, as a part of a sentence.
     """
 
     method: ClassVar[str]
@@ -64,6 +68,8 @@ class Scheme:
     shared_donors: ClassVar[bool] = False
     shared_coins: ClassVar[bool] = False
     keeps_gaps: ClassVar[bool] = False
+    rounds: bool = False
+    why_no_grid: ClassVar[str] = "there is no step to round to"
     reverse_mapping: ClassVar[bool] = False
 
     def __init_subclass__(cls) -> None:
@@ -87,6 +93,15 @@ class Scheme:
     def releases_whole_numbers(self) -> bool:
         """Whether a column of whole numbers is released as one."""
         return self.grid is not None and self.grid.whole
+
+    @property
+    def law_of_estimates(self) -> Law | None:
+        """The law whose effect on the distribution of a column is undone by estimates."""
+        return self.law
+
+    def decimals_in_text(self, z: np.ndarray) -> int | None:
+        """Return the decimals of masked values in text; None for as many as each needs."""
+        return 0 if self.grid is not None and self.grid.whole else self.decimals
 
     @property
     def codes(self) -> tuple[Code, ...]:

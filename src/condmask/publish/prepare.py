@@ -18,7 +18,7 @@ from condmask.disclosure.rails import min_pool_records
 from condmask.disclosure.table import Table
 from condmask.errors import ArgumentError, Refusals, ReleaseWarning, warn
 from condmask.frames import Column
-from condmask.grid import decimals_of, nearest
+from condmask.grid import nearest
 from condmask.labels import Labels
 from condmask.masking.range import check_limits
 from condmask.missing_codes import is_code, refuse_reachable, restore_codes
@@ -181,13 +181,6 @@ def released(schemes: Mapping[str, Any], made: Prepared, key: Key, workers: int)
         )
         found[name] = column.back(restore_codes(scheme, z, column.array, column.kind, name), nulls)
     return found
-
-
-def decimals_in_text(scheme: Any, values: np.ndarray) -> int | None:
-    """The decimals of masked values in text; None for as many as each needs."""
-    if scheme.reverse_mapping:
-        return decimals_of(values)
-    return 0 if scheme.grid is not None and scheme.grid.whole else scheme.decimals
 
 
 def _warn_of_codes(scheme: Any, column: Column, name: str) -> None:

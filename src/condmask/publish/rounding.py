@@ -11,16 +11,14 @@ import numpy as np
 
 from condmask import _checks
 from condmask.errors import ReleaseWarning, warn
-from condmask.masking.parameters import NOT_ROUNDED
 
 
 def asked(value: Any, schemes: Mapping[str, Any]) -> bool:
     """Whether to round the data; refused if there is no grid to round to."""
     rounds = _checks.boolean(value, "round")
     for scheme in schemes.values() if rounds else ():
-        why = NOT_ROUNDED if scheme.reverse_mapping else "there is no step to round to"
         rule = "round must be left out for a scheme without a grid"
-        hint = f" and {scheme!r}: {why}"
+        hint = f" and {scheme!r}: {scheme.why_no_grid}"
         _checks.require(scheme.grid is not None, rule, rounds, hint=hint)
     return rounds
 

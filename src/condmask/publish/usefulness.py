@@ -161,7 +161,7 @@ def _narrowed(candidate: Candidate, names: Sequence[str], goal: float) -> dict[s
 def with_sigma(scheme: Any, sigma: float) -> Any:
     """Return the scheme with another sigma, and the default grid of that sigma where it has the
     default."""
-    grid = {"step": None} if scheme.rounds and not scheme.reverse_mapping else {}
+    grid = {"step": None} if scheme.rounds else {}
     return replace(scheme, sigma=sigma, **grid)
 
 

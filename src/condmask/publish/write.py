@@ -19,7 +19,6 @@ from condmask.files.parts import MANIFEST, Source
 from condmask.files.publish import publishing
 from condmask.labels import coded
 from condmask.marks import with_mark
-from condmask.publish.prepare import decimals_in_text
 from condmask.strata import names_of
 
 Progress = Callable[[int, int | None], None] | None
@@ -238,7 +237,7 @@ def _as_text(
                 f"{name} has strata that are others in text, as an empty label and none are"
             )
         if name in masked:
-            places = decimals_in_text(schemes[name], frames.column_of(masked, name, least=0).array)
+            places = schemes[name].decimals_in_text(frames.column_of(masked, name, least=0).array)
             texts[name] = csv_text.as_written(masked[name], texts[name], layout, places)
     return pa.table(texts)
 
