@@ -32,11 +32,12 @@ from condmask.publish.audited_rows import Units, rows_of
 from condmask.publish.job import Job
 from condmask.publish.log import Log, Where
 from condmask.publish.masking import mask_part
+from condmask.publish.obstacles import Obstacles
 from condmask.publish.original_table import OriginalTable
 from condmask.publish.part_statistics import PartStatistics, summed_marks
 from condmask.publish.read import released_in
 from condmask.publish.release import Release
-from condmask.publish.stages import Obstacles, check_places
+from condmask.publish.stages import check_places
 from condmask.publish.write import Shape, released_parts
 
 OTHER = "the frame has other rows or columns the second time: persist it; nothing was published"

@@ -28,11 +28,11 @@ from condmask.publish import stages
 from condmask.publish.columns import Frame
 from condmask.publish.job import GivenSchemes, Job, warn_of_dropped
 from condmask.publish.log import Where
+from condmask.publish.obstacles import Obstacles
 from condmask.publish.original_table import OriginalTable
 from condmask.publish.prepare import Prepared, released
 from condmask.publish.read import released_in
 from condmask.publish.release import Release
-from condmask.publish.stages import Obstacles
 from condmask.publish.write import Progress, write
 from condmask.row_labels import labels_of_rows
 

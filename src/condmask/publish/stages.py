@@ -14,7 +14,7 @@ refuse a release, and in a dry run, which writes nothing, they are warnings.
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, NamedTuple, NoReturn
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -24,9 +24,7 @@ from condmask.errors import (
     ArgumentError,
     CondmaskError,
     Refusals,
-    ReleaseWarning,
     collect_warnings,
-    warn,
 )
 from condmask.files.about import published, sidecar
 from condmask.files.arrow import ArrowTable
@@ -37,44 +35,11 @@ from condmask.marks import refuse_masked
 from condmask.publish.audited_rows import Units, rows_of
 from condmask.publish.job import Job, warn_of_dropped
 from condmask.publish.log import Log, Where
+from condmask.publish.obstacles import Obstacles
 from condmask.publish.original_table import OriginalTable
 from condmask.publish.part_statistics import PartStatistics, summed_marks
 from condmask.publish.prepare import Prepared
 from condmask.publish.write import Progress, Shape, shape_of
-
-
-class Obstacles:
-    """Collect all problems of a release until they are raised together.
-
-    Attributes
-    ----------
-    data : Refusals
-        Problems that refuse a release and a dry run.
-    writing : Refusals
-        Problems that refuse a release alone.
-    dry_run : bool
-    """
-
-    def __init__(self, *, dry_run: bool) -> None:
-        self.data: Refusals = Refusals()
-        self.writing: Refusals = Refusals()
-        self.dry_run = dry_run
-
-    def raise_all(self) -> None:
-        """Raise one error that names all problems; in a dry run, warn of obstacles to writing
-        first."""
-        if self.dry_run:
-            for error in self.writing.errors:
-                warn(f"the release would be refused: {error}", ReleaseWarning, about=str(error))
-        else:
-            self.data.errors = [*self.writing.errors, *self.data.errors]
-        self.writing = Refusals()
-        self.data.raise_all()
-
-    def stop(self) -> NoReturn:
-        """Raise the error of all problems, of which there is at least one."""
-        self.raise_all()
-        raise ArgumentError("nothing was released")  # not reached: there was a problem
 
 
 class Task(NamedTuple):
