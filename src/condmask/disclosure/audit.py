@@ -1,5 +1,4 @@
-"""The audit: how near an attacker comes to values who knows every coin, before anything is
-released."""
+"""Audit a release: measure what an attacker who knows every swap status guesses, and judge it."""
 
 import logging
 from collections.abc import Mapping, Sequence
@@ -41,23 +40,23 @@ HEAD_WIDTH = 20
 
 @dataclass(frozen=True)
 class Audit:
-    """What a release would show of originals, and what is refused.
+    """The risk of a release, and the reasons for refusing it.
 
     Attributes
     ----------
     n : int
         Number of records.
     figures : dict of str to Figures
-        By column the shares of records whose value attackers guess to within a tenth of the
-        spread, on the line on which noise is added: the best ``constant`` guess; the best from the
-        columns in ``clear``, without any release; and the ``worst`` who has these, the release,
-        and knows who was swapped.
+        By column the shares of records whose value is guessed to within a tenth of the spread, on
+        the scale on which noise is added: by the best ``constant``; from the columns in ``clear``,
+        without any release; and by the ``worst`` attacker, who has these and the release, and
+        knows which records were swapped.
     findings : tuple of Finding
-        All that was found, each with its column, text and remedy, and whether the release is
-        refused for it.
+        All findings, each with its column, text and remedy, and whether the release is refused for
+        it.
     schemes : dict of str to scheme
     limits : Limits
-        What ``clear - constant`` and ``worst - clear`` may be.
+        The largest allowed ``clear - constant`` and ``worst - clear``.
 
     See Also
     --------
@@ -73,11 +72,11 @@ class Audit:
 
     @property
     def refused(self) -> bool:
-        """Whether masking refuses the release."""
+        """Return whether masking refuses the release."""
         return any(finding.refuses for finding in self.findings)
 
     def to_dict(self) -> dict[str, Any]:
-        """The audit in terms of JSON."""
+        """Return the audit in terms of JSON."""
         return {
             "n": self.n,
             "refused": self.refused,
@@ -100,7 +99,7 @@ class Audit:
             lines += [
                 line(name, row, head=HEAD_WIDTH, width=CELL_WIDTH) for name, row in cells.items()
             ]
-        for title, refuses in (("Refused because:", True), ("To know:", False)):
+        for title, refuses in (("Refused because:", True), ("Warnings:", False)):
             some = [f"  {finding}" for finding in self.findings if finding.refuses == refuses]
             lines += ["", title, *some] if some else []
         return "\n".join(
@@ -116,8 +115,8 @@ def audit(
     max_lift: float = DEFAULT_LIMITS.lift,
     max_risk: Mapping[float, float] | None = None,
 ) -> Audit:
-    """How near an attacker comes to original values who knows every coin of a release, and what is
-    refused.
+    """Measure how closely an attacker who knows every record's swap status can guess the
+    originals, and list the reasons for refusing the release.
 
     Parameters
     ----------
@@ -127,13 +126,14 @@ def audit(
         The scheme of the column; for a table, the schemes of the columns that are masked together.
         The other columns of the table are left in clear.
     strata : array_like of shape (n,), or sequence of several, optional
-        The columns that the scheme names as strata, which attackers know; those of a table are
-        found there, and count among those in clear.
+        The columns that the scheme names as strata, which attackers know. Those of a table are
+        taken from it, and count among the columns in clear.
     max_lift : float
-        How much a release may add, in shares of values guessed, to what the columns in clear tell.
+        Largest share of values that may be guessed from the release but not from the columns in
+        clear alone.
     max_risk : dict of float to float, optional
-        By distance, in the units of the data, the share of values that the attacker may guess to
-        less.
+        By distance, in the units of the data, the largest share of values that the attacker may
+        guess closer than this.
 
     Returns
     -------
@@ -181,7 +181,7 @@ def audit(
 
 
 def limits_of(max_lift: Any, max_risk: Any) -> Limits:
-    """Limits as they were given."""
+    """Check limits and return them."""
     lift = _checks.probability(max_lift, "max_lift")
     rule = "max_risk must be a dict of shares by distance"
     _checks.require(
@@ -196,7 +196,7 @@ def limits_of(max_lift: Any, max_risk: Any) -> Limits:
 
 
 def audit_table(table: Table, schemes: dict[str, Any], limits: Limits = DEFAULT_LIMITS) -> Audit:
-    """The audit of columns to be masked; of a part of a long table by the guard rails alone."""
+    """Audit columns to be masked; a part of a long table by the guard rails alone."""
     found = findings_without_simulation(table, schemes)
     figures, more = attack(table, schemes, limits, found)
     return Audit(table.n, figures, (*found, *more), dict(schemes), limits)
@@ -205,7 +205,7 @@ def audit_table(table: Table, schemes: dict[str, Any], limits: Limits = DEFAULT_
 def attack(
     table: Table, schemes: dict[str, Any], limits: Limits, seen: Sequence[Finding] = ()
 ) -> tuple[dict[str, Figures], list[Finding]]:
-    """Return the figures of an attack and what it finds, beyond what was ``seen`` at once."""
+    """Return the figures and the findings of an attack; ``seen`` are findings made before it."""
     LOG.info("auditing %d records, columns to mask: %d", table.n, len(schemes))
     found = findings_on_values(table, schemes)
     few = (
@@ -221,8 +221,8 @@ def attack(
 
 
 def check_at_once(table: Table, schemes: dict[str, Any], refusals: Refusals) -> None:
-    """Collect all for which the release is refused without an attack, and warn of what else is
-    seen."""
+    """Collect the findings for which a release is refused without an attack, and warn of all
+    others."""
     _collect_or_warn(findings_without_simulation(table, schemes), refusals)
     if table.scope == "part":  # of a file
         with refusals.collected():
@@ -230,8 +230,8 @@ def check_at_once(table: Table, schemes: dict[str, Any], refusals: Refusals) -> 
 
 
 def check_attack(table: Table, schemes: dict[str, Any], limits: Limits) -> None:
-    """Refuse a release that shows too much to attackers, for all that there is, and warn of what
-    else it shows."""
+    """Refuse a release that shows too much to attackers, with all reasons, and warn of all other
+    findings."""
     refusals = Refusals()
     _collect_or_warn(attack(table, schemes, limits)[1], refusals)
     refusals.raise_all()
@@ -246,7 +246,7 @@ def _collect_or_warn(findings: Sequence[Finding], refusals: Refusals) -> None:
 
 
 def refuse_too_few_records(n: int, schemes: Mapping[str, Any]) -> None:
-    """Refuse to write a file of so few records that are swapped and get noise."""
+    """Refuse to write a file of too few records whose values get noise."""
     first = next(iter(schemes.values()))
     if n < MIN_FILE_RECORDS and not first.reverse_mapping:
         raise ReleaseError(
@@ -263,9 +263,11 @@ def table_of(
     any_scheme: bool = False,
     parts: Sequence[int] = (),
 ) -> tuple[Table, dict[str, Any]]:
-    """Columns to be masked and those beside them from their containers, checked, and schemes by
-    column, with numbers of ends for "auto". Parts of these sizes that were masked have donor pools
-    of their own."""
+    """Check data and schemes, and return them as a table and as schemes by column.
+
+    Schemes with ``aggregate_ends="auto"`` get a number of ends. `parts` are the sizes of the parts
+    in which a release was masked, each with its own donor pools.
+    """
     refuse_other_order({"strata": strata}, labels_of_rows(data, "data"))
     in_table = isinstance(scheme, Mapping)
     if not in_table:

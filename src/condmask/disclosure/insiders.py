@@ -1,5 +1,4 @@
-"""Insiders under reverse mapping: they know all originals of a donor pool but a few, and strike
-these out.
+"""Simulate insiders under reverse mapping, who know all but a few of the originals in a pool.
 
 A release by reverse mapping holds every original once. So whoever knows all originals of a pool
 but k has the other k values, without knowing whose they are. He weighs each pair of an unknown
@@ -36,7 +35,7 @@ MAX_SUMMED_LOG_ODDS = 1e6  # logarithms of ratios of chances
 
 
 class InsiderRisk(NamedTuple):
-    """What an insider learns who knows all originals of a donor pool but a few.
+    """What is learned by an insider who knows all but a few of the originals in a donor pool.
 
     Attributes
     ----------
@@ -59,8 +58,8 @@ class InsiderRisk(NamedTuple):
     within: np.ndarray
 
     def rows(self) -> list[dict[str, Any]]:
-        """A dict for every number of unknown originals, and the shares of them that are found
-        out."""
+        """Return a dict for every number of unknown originals, with the shares of them guessed
+        exactly and closer than each d."""
         names = ("unknown", "exact", *(f"within_{d:g}" for d in self.d))
         rows = zip(self.unknown, self.exact.tolist(), *self.within.T.tolist(), strict=True)
         return [dict(zip(names, row, strict=True)) for row in rows]
@@ -75,8 +74,9 @@ class InsiderRisk(NamedTuple):
 
 
 def insider_risk(table: Table, name: str, scheme: Any, d: tuple[float, ...]) -> InsiderRisk:
-    """What an insider learns of the smallest pool of a column, by simulation with the same draws
-    every time.
+    """Return what an insider learns about the smallest pool of a column, by simulation.
+
+    The draws are the same every time.
 
     Pools of more than 1,000 records are represented by 1,000 evenly spaced ones, and k by a tenth
     and half of these. Standard errors are at most .03. `aggregate_ends` is ignored: whoever knows
@@ -109,9 +109,9 @@ def insider_risk(table: Table, name: str, scheme: Any, d: tuple[float, ...]) -> 
 def _hits_in_one_release(
     law: JointLaw, x: np.ndarray, scheme: Any, k: int, d: np.ndarray, stream: np.random.Generator
 ) -> np.ndarray:
-    """How many of k hidden originals are guessed exactly and closer than each d, in one release.
+    """Return how many of k hidden originals are guessed in one release, exactly and by distance.
 
-    Two rows: without and with what the records show whose originals are known.
+    The two rows are without and with the values that records with known originals show.
     """
     hidden = np.sort(stream.permutation(x.size)[:k])
     rank, shown = np.searchsorted(law.values, (x, scheme.mask_rows(x[None], stream, ())[0]))
@@ -153,8 +153,10 @@ def _next_hidden(
 
 
 def _hits_by_weights(values: np.ndarray, chance: np.ndarray, d: np.ndarray) -> np.ndarray:
-    """How many are guessed exactly and closer than each distance, by weights of records (rows) and
-    values."""
+    """Return how many values are guessed exactly and closer than each distance.
+
+    `chance` holds the weights of values (columns) for records (rows).
+    """
     for _ in range(SCALING_ROUNDS):
         chance /= chance.sum(axis=0)
         chance /= chance.sum(axis=1)[:, None]

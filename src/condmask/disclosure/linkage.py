@@ -1,5 +1,4 @@
-"""Records found again: by the distance of their released values, or because no other has their
-values.
+"""Link released records with originals: by distance, or because their values are unique.
 
 An attacker who has a file of originals with names takes each record of a release for the nearest
 of them, or for one of the k nearest; columns count in units of their standard deviation. And a
@@ -48,13 +47,15 @@ class Linkage(NamedTuple):
     blind: tuple[float, ...]
 
     def interval(self) -> tuple[np.ndarray, np.ndarray]:
-        """Wilson's 95% intervals of the shares, since the records tried are a sample of all."""
+        """Return Wilson's 95% intervals of the shares, as the records tried are a sample."""
         return wilson(np.array(self.linked), self.tried)
 
 
 def record_linkage(table: Table, released: dict[str, np.ndarray], k: Any) -> Linkage:
-    """How many of 8,192 evenly spaced records have their original among the k nearest, by a k-d
-    tree."""
+    """Return the share of released records whose original is among the k nearest originals.
+
+    At most 8,192 evenly spaced records are looked up, in a k-d tree.
+    """
     from scipy.spatial import cKDTree  # takes .1 s to import
 
     numbers = np.array(
@@ -114,7 +115,7 @@ class Uniques(NamedTuple):
 
 
 def uniques(table: Table, scheme: Any, fraction: float) -> Uniques:
-    """How many records are unique in the masked columns."""
+    """Return the shares of records that are unique in the masked columns."""
     rule = "scheme must be one that swaps records, ConditionalMasking or ReverseMapping"
     _checks.require(scheme.shared_coins, rule, scheme, ArgumentTypeError)
     share = float(_checks.positive(fraction, "fraction"))
@@ -134,7 +135,7 @@ def uniques(table: Table, scheme: Any, fraction: float) -> Uniques:
 
 
 def wilson(share: np.ndarray, n: int) -> tuple[np.ndarray, np.ndarray]:
-    """Wilson's 95% interval of shares of n records."""
+    """Return Wilson's 95% interval of shares of n records."""
     middle = (share + 0.5 * NORMAL_QUANTILE_975 * NORMAL_QUANTILE_975 / n) / (
         1.0 + NORMAL_QUANTILE_975 * NORMAL_QUANTILE_975 / n
     )

@@ -1,4 +1,4 @@
-"""Guard rails: what an attacker needs no release, or hardly any, to make use of.
+"""Guard rails: find dangers that need no attack to be seen.
 
 Donor pools so small that anyone who knows most of one can work out the rest; rows in the order of
 a masked column; rare values that come back to their own records; and what a publisher would want
@@ -31,23 +31,21 @@ MAX_ORDER_CORRELATION = 0.95
 WARN_ORDER_CORRELATION = 0.75  # rank correlations
 # rows with the next one: a correlation of .8 passes for .95 with a chance below 1e-15
 MAX_COMPARED_ROWS = 128
-# which is all there is for parts and folders
 SHUFFLE = "pass shuffle=True, or shuffle the rows first"
 MAX_ZERO_SHARE = 0.02  # of the values
 MIN_MENTIONED_CHANGE = 0.001  # of a standard deviation: the least change worth mentioning
 
 
 class Finding(NamedTuple):
-    """Something found before a release: what it is, what helps, and whether the release is refused
-    for it.
+    """A danger of a release, its remedy, and whether the release is refused for it.
 
     Attributes
     ----------
     column : str
-        The column concerned; none if it is about all of them.
+        The column concerned; empty if it is about all of them.
     text : str
     remedy : str
-        What to do, in the words of Python; empty where nothing needs to be done.
+        What to do, with arguments as in Python; empty if nothing needs to be done.
     refuses : bool
     """
 
@@ -62,7 +60,7 @@ class Finding(NamedTuple):
 
 
 def guard_rail_findings(table: Table, schemes: dict[str, Any]) -> list[Finding]:
-    """All that the guard rails find in columns to be masked, and in those left in clear."""
+    """Return all findings of the guard rails in columns to be masked and columns in clear."""
     return [*findings_without_simulation(table, schemes), *findings_on_values(table, schemes)]
 
 
@@ -108,7 +106,10 @@ def min_pool_records(scheme: Any) -> int:
 
 
 def _pool_findings(table: Table, scheme: Any) -> Iterator[Finding]:
-    """Pools by their sizes: a release by reverse mapping holds each original of a pool once."""
+    """Find donor pools, and files, with too few records.
+
+    A release by reverse mapping holds each original of a pool once.
+    """
     code = table.code
     if not scheme.reverse_mapping:
         if (n := int(np.count_nonzero(code >= 0))) < MIN_FILE_RECORDS:
@@ -155,8 +156,7 @@ def _remedy_for_small_pools(least: int, scheme: Any) -> str:
 
 
 def _order_findings(x: np.ndarray, name: str) -> Iterator[Finding]:
-    """Rows in the order of their values, or in blocks of similar ones: the place of a row tells
-    its value."""
+    """Find rows in the order of their values, or near rows with similar values."""
     first = irregular_rows(x.size - 1, MAX_COMPARED_ROWS)
     first = first[~(np.isnan(x[first]) | np.isnan(x[first + 1]))]
     rank = ranks(x[first])
@@ -193,7 +193,7 @@ def irregular_rows(n: int, count: int) -> np.ndarray:
 
 
 def _rare_value_findings(table: Table, name: str, scheme: Any) -> Iterator[Finding]:
-    """Records that too often keep a rare value, and the first of some remedies that helps."""
+    """Find records that keep a rare value too often, with the first remedy that helps."""
     chances = too_often(table, name, scheme)
     if chances.size:
         records = "record" if chances.size == 1 else "records"
@@ -205,7 +205,7 @@ def _rare_value_findings(table: Table, name: str, scheme: Any) -> Iterator[Findi
 
 
 def _end_findings(table: Table, name: str, scheme: Any) -> Iterator[Finding]:
-    """How means at the ends change the standard deviation."""
+    """Find a standard deviation that means at the ends change."""
     x = table.values[name].astype(np.float64)
     ends = scheme.aggregate_ends
     before = float(np.nanstd(x))
@@ -220,7 +220,7 @@ def _end_findings(table: Table, name: str, scheme: Any) -> Iterator[Finding]:
 
 
 def _zero_findings(x: np.ndarray, name: str, scheme: Any) -> Iterator[Finding]:
-    """Zeros, which the log scale does not move: kept records show theirs."""
+    """Find zeros, which noise on the log scale does not move: kept records show theirs."""
     share = float(np.mean(x[~np.isnan(x)] == 0.0)) if scheme.scale == "log" else 0.0
     if share > MAX_ZERO_SHARE:
         text = f'{share:.0%} of the values are zero and stay so under scale="log", as all kept records show'

@@ -1,5 +1,4 @@
-"""How near attackers come to original values: of a column or a table, before it is masked and
-afterwards."""
+"""Measure how closely attackers guess the originals of a column or table, before and after masking."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -34,7 +33,7 @@ from condmask.strata import values_by_pool
 def risk(
     data: Any, schemes: Any, *, d: Any = None, strata: Any = None, released: Any = None
 ) -> Risk:
-    """How well attackers guess original values from a release.
+    """Measure how closely attackers can guess original values from a release.
 
     Parameters
     ----------
@@ -44,25 +43,26 @@ def risk(
     schemes : scheme, or dict of str to scheme
         As for `audit`; for a column also `AdditiveNoise`, and with `released` any scheme.
     d : float or array_like of shape (distances,), or dict of str to these, optional
-        How near a guess must come to count, in the units of the data, of each column; by default a
-        tenth of the spread. At most 100 distances.
+        A guess closer than this to the original counts, in the units of the data; by default a
+        tenth of the spread of each column. At most 100 distances.
     strata : array_like of shape (n,), or sequence of several, optional
         The columns that the scheme names as strata. Attackers know them, too.
     released : like `data`, optional
-        A release; its figures are those found in it, not those to be expected of any.
+        A release, whose risk is measured; by default the risk to be expected of any release.
 
     Returns
     -------
     Risk
-        By column, attacker and distance the share of records guessed to less than d:
+        By column, attacker and distance the share of records guessed closer than d:
 
         - "masked value" takes the released value for the original;
         - "mean of masked values" guesses this mean for every record;
-        - "best constant" knows the file but not who is who, and always guesses the same;
-        - "columns in clear" learned from other records what these tell, and needs no release;
-        - "best attacker" knows these, the scheme, how the data are distributed, and what is
-          released;
-        - "knows who was swapped" knows every coin besides.
+        - "best constant" knows the distribution in the file, and guesses one value for all records;
+        - "columns in clear" has learned from other records to guess a value from these columns, and
+          needs no release;
+        - "best attacker" has the columns in clear and the release, and knows the scheme and the
+          distribution of the data;
+        - "knows who was swapped" also knows the swap status of every record.
 
         ``print`` shows all side by side.
 
@@ -108,7 +108,7 @@ def risk(
 
 
 def risk_of(table: Table, schemes: dict[str, Any], d: Any, released: Any) -> Risk:
-    """The same, of columns that are checked."""
+    """Return the risk of columns that `table_of` checked."""
     shown = None if released is None else _released(released, schemes, table)
     columns = {}
     for name, scheme in schemes.items():
@@ -137,7 +137,7 @@ def risk_of(table: Table, schemes: dict[str, Any], d: Any, released: Any) -> Ris
 
 
 def _released(released: Any, schemes: dict[str, Any], table: Table) -> dict[str, np.ndarray]:
-    """Released values by column, as many as originals, NaN for codes."""
+    """Return released values by column, as many as originals, NaN for codes."""
     found = {}
     for name, scheme in schemes.items():
         column = frames.column(frames.table_column(released, name), "released")
@@ -148,8 +148,10 @@ def _released(released: Any, schemes: dict[str, Any], table: Table) -> dict[str,
 
 
 def _distances(d: Any, name: str, x: np.ndarray, scheme: Any) -> list[float]:
-    """The distances of a column in its units; by default a tenth of its spread, about the
-    middle."""
+    """Return the distances of a column in its units; by default a tenth of its spread.
+
+    On the log scale that is a tenth of the spread at the median.
+    """
     if isinstance(d, Mapping):
         _checks.require(name in d, f"d must name {name!r}", sorted(map(str, d)))
         d = d[name]
@@ -166,7 +168,7 @@ def _distances(d: Any, name: str, x: np.ndarray, scheme: Any) -> list[float]:
 def _column(
     table: Table, name: str, scheme: Any, d: list[float], z: np.ndarray | None
 ) -> ColumnRisk:
-    """The attackers who look at the column alone, by donor pools."""
+    """Return the risk by the attackers who look at this column alone, averaged over pools."""
     x = table.values[name] if z is None else np.where(np.isnan(z), np.nan, table.values[name])
     n = int(np.count_nonzero(~np.isnan(x)))
     _checks.at_least_two(n, "data")
@@ -188,7 +190,7 @@ def _column(
 def attackers_of_pool(
     law: JointLaw, x: np.ndarray, scheme: Any, d: list[float], z: np.ndarray | None = None
 ) -> dict[str, np.ndarray]:
-    """The attackers of one pool: as expected, or as a release lets them guess."""
+    """Return the shares guessed in one pool, by attacker: expected ones, or those of a release."""
     if z is not None:
         shown = np.array([np.mean(np.abs(z - x) < near) for near in d])
     elif scheme.reverse_mapping:

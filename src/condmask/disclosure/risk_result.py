@@ -1,5 +1,6 @@
-"""How well attackers do, side by side: one attacker a row, one distance a column."""
+"""Hold the shares of records that attackers guess, and show them: attackers by distances."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -7,9 +8,9 @@ import numpy as np
 
 from condmask import _checks
 from condmask._digits import line
-from condmask.disclosure.insiders import insider_risk
+from condmask.disclosure.insiders import InsiderRisk, insider_risk
 from condmask.disclosure.joint_law import JointLaw
-from condmask.disclosure.linkage import record_linkage, uniques, wilson
+from condmask.disclosure.linkage import Linkage, Uniques, record_linkage, uniques, wilson
 from condmask.disclosure.table import Table
 from condmask.errors import ArgumentError, ArgumentTypeError
 from condmask.strata import values_by_pool
@@ -18,10 +19,10 @@ RISK_CELL_WIDTH = 14  # of a column of the table
 ATTACKERS = {
     "masked value": "takes the masked value for the original",
     "mean of masked values": "guesses the mean of all masked values for every record",
-    "best constant": "guesses the same value for every record, and needs no release",
-    "columns in clear": "learned what the columns in clear tell, and needs no release",
-    "best attacker": "knows the scheme, how the data are distributed, and all that is released",
-    "knows who was swapped": "the same, and knows every coin",
+    "best constant": "guesses one value for every record, and needs no release",
+    "columns in clear": "guesses from the columns in clear, and needs no release",
+    "best attacker": "knows the scheme, the distribution of the data, and the whole release",
+    "knows who was swapped": "knows all this, and which records were swapped",
 }
 MASKED_VALUE, MEAN_OF_MASKED, BEST_CONSTANT, COLUMNS_IN_CLEAR, BEST_ATTACKER, KNOWS_SWAPPED = (
     ATTACKERS
@@ -58,9 +59,9 @@ class ColumnRisk:
     most_exposed: np.ndarray | None = None
 
     def interval(self, attacker: str) -> tuple[np.ndarray, np.ndarray]:
-        """Wilson's 95% interval for the share in the population that the file is a sample of.
+        """Return Wilson's 95% interval for the share in the population that the file samples.
 
-        Of attackers that were tried on some of the records, these count.
+        An attacker who was tried on some of the records has the interval of these.
 
         Parameters
         ----------
@@ -78,7 +79,7 @@ class ColumnRisk:
         )
 
     def rows(self) -> list[dict[str, Any]]:
-        """A dict for every attacker and distance: the risk and its interval."""
+        """Return a dict for every attacker and distance: the risk and its interval."""
         return [
             {"column": self.name, "attacker": name, "d": d, "risk": risk, "low": low, "high": high}
             for name, shares in self.attackers.items()
@@ -88,8 +89,7 @@ class ColumnRisk:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class RecordRisk:
-    """The best attacker's guess for each record of a release. Only the publisher may know what it
-    holds.
+    """The best attacker's guess for each record of a release, which must remain confidential.
 
     Attributes
     ----------
@@ -101,9 +101,9 @@ class RecordRisk:
     guess : ndarray of shape (records,)
         The guess: the middle of the attacker's interval of width 2 d.
     posterior : ndarray of shape (records,)
-        How sure the attacker is that the original is closer than d to the guess.
+        The attacker's probability that the original is closer than d to the guess.
     hit : ndarray of bool
-        Whether it does.
+        Whether the original is closer than d to the guess.
     """
 
     d: float
@@ -113,8 +113,10 @@ class RecordRisk:
     hit: np.ndarray
 
     def exposed(self, k: int = 10) -> np.ndarray:
-        """The positions of the k records that the attacker guesses rightly and is surest of, these
-        first."""
+        """Return the positions of the k rightly guessed records of which the attacker is surest.
+
+        The surest comes first.
+        """
         most = _checks.integer(k, "k", least=1)
         hits = np.flatnonzero(self.hit)
         return np.asarray(self.rows[hits[np.argsort(-self.posterior[hits], kind="stable")[:most]]])
@@ -148,29 +150,29 @@ class Risk:
         return self.columns[name]
 
     def column(self, name: str | None = None) -> ColumnRisk:
-        """One of the columns, which needs no name where it is the only one."""
+        """Return a column by its name, which may be left out if there is only one."""
         only = next(iter(self.columns)) if name is None and len(self.columns) == 1 else name
         return self.columns[_checks.choice(only, "column", [*self.columns])]
 
     @property
     def attackers(self) -> dict[str, np.ndarray]:
-        """The shares of the only column, by attacker."""
+        """Return the shares of the only column, by attacker."""
         return self.column().attackers
 
     @property
     def most_exposed(self) -> np.ndarray | None:
-        """The most exposed record of the only column."""
+        """Return the risk of the most exposed record of the only column, by distance."""
         return self.column().most_exposed
 
     def records(self, d: float, column: str | None = None) -> RecordRisk:
-        """The best attacker's guess for each record of the release.
+        """Return the best attacker's guess for each record of the release.
 
         Parameters
         ----------
         d : float
             How near a guess must come to count, in the units of the data.
         column : str, optional
-            Which one; not needed where there is one alone.
+            May be left out if there is only one.
 
         Returns
         -------
@@ -209,14 +211,13 @@ class Risk:
         guess, posterior, hit = found[:, there]
         return RecordRisk(near, there, guess, posterior, hit == 1.0)
 
-    def insiders(self, column: str | None = None) -> Any:
-        """What an insider learns who knows all originals of a donor pool but a few; see
-        `InsiderRisk`.
+    def insiders(self, column: str | None = None) -> InsiderRisk:
+        """Simulate an insider who knows all but a few of the originals in a donor pool.
 
         Parameters
         ----------
         column : str, optional
-            One masked by reverse mapping; not needed where there is one alone.
+            A column masked by reverse mapping; may be left out if there is only one.
 
         Returns
         -------
@@ -225,9 +226,8 @@ class Risk:
         of = self.column(column)
         return insider_risk(self._table, of.name, self.schemes[of.name], of.d)
 
-    def linkage(self, k: Any = (1, 5, 10)) -> Any:
-        """How many records of the release can be matched with their originals, by distance; see
-        `Linkage`.
+    def linkage(self, k: int | Sequence[int] = (1, 5, 10)) -> Linkage:
+        """Match the records of the release with their nearest originals.
 
         Parameters
         ----------
@@ -240,9 +240,8 @@ class Risk:
         """
         return record_linkage(self._table, self._of_release(), k)
 
-    def uniques(self, fraction: float = 1.0) -> Any:
-        """How many records are unique in the masked columns, and how many of these a release
-        shows.
+    def uniques(self, fraction: float = 1.0) -> Uniques:
+        """Count the records that are unique in the masked columns, and those a release may show.
 
         Parameters
         ----------
@@ -256,11 +255,11 @@ class Risk:
         return uniques(self._table, next(iter(self.schemes.values())), fraction)
 
     def rows(self) -> list[dict[str, Any]]:
-        """A dict for every column, attacker and distance."""
+        """Return a dict for every column, attacker and distance."""
         return [row for column in self.columns.values() for row in column.rows()]
 
     def to_dict(self) -> dict[str, Any]:
-        """The risk in terms of JSON: "n", "risk" with the rows, "most_exposed", "schemes"."""
+        """Return the risk in terms of JSON: "n", "risk" with the rows, "most_exposed", "schemes"."""
         exposed = {name: column.most_exposed for name, column in self.columns.items()}
         return {
             "n": self.n,

@@ -1,2 +1,1 @@
-"""Which scheme to take: what attackers learn against what analysts lose, before anything is
-masked."""
+"""Choose a scheme: weigh the risk against the length of intervals, before anything is masked."""

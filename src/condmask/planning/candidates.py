@@ -1,11 +1,10 @@
-"""One scheme for one file: what attackers learn under it, and what analysts lose.
+"""Predict the risk of one scheme for one file, and the standard errors of estimates under it.
 
-How far estimates will lie from their targets, by the variance formulas of the estimators.
-
-Estimates are uncertain by what the released values show of it (`moments.pair_variance`,
-`variance.of_cdf`). Here these formulas get the moments, and the distribution, that released values
-of the originals are expected to have, so nothing is simulated. Relations are functions of a
-covariance and two variances; the difference between two halves is the slope on their indicator.
+Standard errors come from the variance formulas of the estimators (`pairs.pair_variance`,
+`distribution.cdf_variance`). Analysts apply them to released values; here they get the moments, and
+the distribution, that released values are expected to have, so nothing is simulated.
+Relations are functions of a covariance and two variances; the difference between two halves is the
+slope on their indicator.
 
 By reverse mapping, statistics of the column are those of the file, and pseudo-values vary by V(x),
 as of independent draws; that is up to 15% too large in a standard error where noise is wider than
@@ -55,9 +54,9 @@ DECILE_PROBABILITIES = np.arange(1, 10) / 10
 QUANTILES = tuple(f"quantile {q:g}" for q in DECILE_PROBABILITIES)
 RELATIONS = ("correlation", "slope", "difference")
 T_AT_DECILES = "T at the deciles"
-NO_NOISE = Law(0.0, "normal", 0.0)  # masks nothing
+NO_NOISE = Law(0.0, "normal", 0.0)  # swaps nothing and adds nothing
 MAX_REPRESENTED_RECORDS = 8_192
-ERROR_NODES = 201  # that stand for all; equally likely errors of T
+ERROR_NODES = 201
 PARAMETERS = ("p", "sigma", "reverse_mapping", "scale", "aggregate_ends")
 
 
@@ -106,28 +105,28 @@ class Candidate(NamedTuple):
 
 
 class PlannedColumn(NamedTuple):
-    """The data planned for.
+    """The data for which schemes are compared.
 
     Attributes
     ----------
     x : ndarray of shape (n,)
-        Values that are present, ascending.
+        Values that are not missing, ascending.
     beside : ndarray of shape (n,)
-        The column in clear, in the same order; one that tells nothing of x where none is given.
+        The column in clear, in the same order; if none is given, one unrelated to x.
     related : bool
-        Whether one is given.
+        Whether a column in clear is given.
     code : ndarray of shape (n,) or None
-        The donor pool of each value; None where all are one.
+        The donor pool of each value; None if there is one pool.
     table : Table
         The column with its gaps, without codes, in the order of the file.
     labels : list of Labels
         The strata.
     name : str
-        What the column is called.
+        The name of the column.
     whole : frames.Column
-        The column as in `table`, and the data type that it had.
+        The column as in `table`, with the data type of the original.
     refusals : dict of scheme to str
-        Why masking refuses the column under schemes that it was asked about.
+        Why masking refuses the column, by scheme; schemes that were not checked are not in it.
     """
 
     x: np.ndarray
@@ -141,7 +140,7 @@ class PlannedColumn(NamedTuple):
     refusals: dict[Any, str]
 
     def accepts(self, scheme: Any) -> bool:
-        """Whether masking accepts the column under a scheme."""
+        """Return whether masking accepts the column under a scheme, and note a refusal."""
         try:
             with collect_warnings():  # a warning is no refusal
                 prepare(
@@ -156,8 +155,11 @@ class PlannedColumn(NamedTuple):
 
 
 def evaluate(column: PlannedColumn, plain: Any, d: np.ndarray) -> Candidate:
-    """A scheme with its risks and errors; by reverse mapping with means at the ends where that
-    helps."""
+    """Return a scheme with its risks and standard errors.
+
+    A scheme with reverse mapping gets means at its ends if that keeps rare values from coming back
+    to their records.
+    """
     scheme = with_ends(column.table, column.name, plain) if plain.reverse_mapping else plain
     x = column.x
     n = column.x.size
@@ -184,8 +186,10 @@ def evaluate(column: PlannedColumn, plain: Any, d: np.ndarray) -> Candidate:
 
 
 def _relative_lengths(found: dict[str, Variance], names: tuple[str, ...]) -> np.ndarray:
-    """How many times as long intervals for the population are as without masking; those that have
-    a length without it, as T has none where it is 1."""
+    """Return the lengths of intervals for the population over their lengths without masking.
+
+    Statistics without sampling variance, such as T where it is 1, are left out.
+    """
     file, sample = (np.hstack([found[name][k] for name in names]) for k in (0, 1))
     return np.asarray(np.sqrt(1.0 + file[sample > 0.0] / sample[sample > 0.0]))
 
@@ -193,8 +197,8 @@ def _relative_lengths(found: dict[str, Variance], names: tuple[str, ...]) -> np.
 def risks_of_pool(
     x: np.ndarray, scheme: Any, d: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """The risks by the best attacker, by a constant, and of the most exposed record, of ascending
-    values."""
+    """Return the risks of ascending values, by distance: by the best attacker, by the best
+    constant, and of the most exposed record."""
     joint = JointLaw.of(x[evenly_spaced(x.size, MAX_EXAMINED_ROWS)], scheme, CELLS)
     found = attackers_of_pool(joint, x, scheme, d.tolist())
     if scheme.reverse_mapping:
@@ -214,8 +218,8 @@ def risks_of_pool(
 def frontier(
     candidates: list[Candidate], accepts: Callable[[Any], bool] = lambda _: True
 ) -> list[Candidate]:
-    """Those that no other of these beats in both mean risk and loss, from the cheapest on, and
-    that are accepted."""
+    """Return the accepted candidates that no other beats in both mean risk and loss, the cheapest
+    first."""
     found = list[Candidate]()
     for each in sorted(candidates, key=lambda each: (each.loss, each.risk.mean())):
         safer = not found or each.risk.mean() < found[-1].risk.mean()
@@ -230,8 +234,7 @@ def frontier(
 def predicted_variances(
     x: np.ndarray, other: np.ndarray, code: np.ndarray | None, scheme: Any
 ) -> dict[str, Variance]:
-    """n times the variances of all statistics of ascending values as they are masked, by donor
-    pool."""
+    """Return n times the predicted variances of the estimates of all statistics, by name."""
     v = np.zeros(x.size)
     halves = (other > split(other)).astype(np.float64)
     for rows, values in values_by_pool(x, code) if scheme.reverse_mapping else ():
@@ -248,8 +251,8 @@ def predicted_variances(
 def moment_variances(
     x: np.ndarray, other: np.ndarray, code: np.ndarray | None, scheme: Any, v: np.ndarray
 ) -> dict[str, Variance]:
-    """n times the variances of mean and standard deviation, and of correlation with and slope on a
-    column."""
+    """Return n times the variances of the mean, the standard deviation, and the correlation with
+    and slope on another column."""
     originals = pair_moments(x, other, code)
     law = scheme.law or NO_NOISE
     shared = scheme.shared_donors
@@ -275,7 +278,7 @@ def moment_variances(
 def derivatives(
     means: np.ndarray, unit: float, unit_of_w: float
 ) -> dict[str, tuple[float, float, float]]:
-    """The derivatives of statistics, in units of the data, by moments about means."""
+    """Return the derivatives of statistics, in units of the data, by moments about the means."""
     first = means[2, 0]
     second = means[0, 2]
     size = np.sqrt(first * second)
@@ -290,7 +293,7 @@ def derivatives(
 
 
 def released_moments(originals: PairMoments, law: Law) -> PairMoments:
-    """The moments that released values are expected to have with a plain column."""
+    """Return the expected moments of released values with an unmasked column."""
     means = originals.by_pool
     noise = noise_matrix(law.noise_moments(DEGREE, originals.unit[0]))
     swapped = means[..., :, :1] * means[..., :1, :]
@@ -299,10 +302,10 @@ def released_moments(originals: PairMoments, law: Law) -> PairMoments:
 
 
 def pseudo_value_variances(x: np.ndarray, scheme: Any) -> np.ndarray:
-    """V by reverse mapping, of ascending x; infinite where the estimators refuse since it is too
-    large.
+    """Return the variance V(x) of pseudo-values after reverse mapping, for ascending x.
 
-    Of long files from evenly spaced records: V is a matter of the value.
+    It is infinite where the estimators refuse. In long files it is computed for evenly spaced
+    records and interpolated, since it depends on the value alone.
     """
     p = scheme.p
     some = x[evenly_spaced(x.size, MAX_REPRESENTED_RECORDS)]
@@ -319,7 +322,7 @@ def pseudo_value_variances(x: np.ndarray, scheme: Any) -> np.ndarray:
 
 
 def cdf_variances(x: np.ndarray, scheme: Any) -> Variance:
-    """n times the variances of T at the deciles; over donor pools they are as over all records."""
+    """Return n times the variances of T at the deciles, which donor pools do not change."""
     points = lower_quantiles(x, DECILE_PROBABILITIES)
     law = scheme.law
     at = np.searchsorted(x, points, side="right") / x.size
@@ -334,9 +337,12 @@ def cdf_variances(x: np.ndarray, scheme: Any) -> Variance:
 
 
 def quantile_variances(x: np.ndarray, scheme: Any, t: Variance) -> np.ndarray:
-    """n times the variances of the deciles of ascending values about the file, and what a sample
-    adds: where T has normal errors of these variances at them, or T*, whose quantiles they are
-    with small p and n."""
+    """Return n times the variances of the estimated deciles, in two rows.
+
+    The first row is the variance about the file, the second what sampling from a population adds.
+    T has normal errors with the variances `t` at the deciles; with small p and n the estimates are
+    quantiles of T*, whose errors these are then.
+    """
     from scipy.special import ndtri  # takes .1 s to import
 
     n = x.size
@@ -361,5 +367,5 @@ def quantile_variances(x: np.ndarray, scheme: Any, t: Variance) -> np.ndarray:
 
 
 def lower_quantiles(x: np.ndarray, q: np.ndarray) -> np.ndarray:
-    """The least of ascending values at which the distribution function is at least q."""
+    """Return the smallest of ascending values at which the distribution function is at least q."""
     return x[np.clip(np.ceil(q * x.size - 1e-9), 1, x.size).astype(np.int64) - 1]

@@ -1,5 +1,4 @@
-"""Plan a release: the cheapest scheme under a cap on risk, or the safest one under a cap on
-errors."""
+"""Plan a release: find the cheapest scheme under caps on risk, or the safest under caps on errors."""
 
 from collections.abc import Mapping
 from itertools import product
@@ -38,7 +37,7 @@ SIGMA_SHARES = np.array([0.1, 0.15, 0.25, 0.35, 0.5, 0.7, 1.0, 1.4, 2.0])
 LOG_SIGMAS = (0.05, 0.1, 0.15, 0.2, 0.3, 0.4, 0.5, 0.7, 1.0)
 # a class of schemes, and its parameters but p and sigma
 Way = tuple[type[ConditionalMasking] | type[ReverseMapping], dict[str, Any]]
-MAX_LOSS_RATIO = 1.5  # times the least loss: the most that the safest scheme may lose
+MAX_LOSS_RATIO = 1.5  # of the loss of the safest suggestion to the smallest loss
 
 
 def plan(
@@ -173,7 +172,10 @@ def plan(
 def _evaluated_candidates(
     column: PlannedColumn, p: Any, sigma: Any, ways: list[Way], d: np.ndarray
 ) -> list[Candidate]:
-    """Every combination that can mask the data, and be undone; refused if none can."""
+    """Return every combination that can mask the data and be undone, with risks and errors.
+
+    If there is none, the error of the last combination is raised.
+    """
     found = []
     refusal = None
     chances = _checks.reals(DEFAULT_P if p is None else p, "p").ravel().tolist()
@@ -196,10 +198,9 @@ def _evaluated_candidates(
 
 
 def _with_step(column: PlannedColumn, sigma: float, options: dict[str, Any]) -> dict[str, Any]:
-    """The options with a step: the data's own, where that is no multiple of the default one but as
-    coarse.
+    """Return the options with the step of the data's own grid, if it has one.
 
-    To the default step data are rounded; those off one that is named are refused.
+    Data are rounded to a default step, but refused if they do not lie on a step that is named.
     """
     if {"decimals", "step"} & options.keys():
         return options
@@ -208,8 +209,11 @@ def _with_step(column: PlannedColumn, sigma: float, options: dict[str, Any]) -> 
 
 
 def _suggestions(front: list[Candidate], most: float) -> dict[str, Candidate]:
-    """The cheapest of these; the safest whose intervals are not much longer; and what lies best
-    between."""
+    """Return up to three candidates of a frontier by name.
+
+    They are the cheapest, the safest with a loss of at most `most` times that of the cheapest, and
+    the one that lies best between them.
+    """
     close = [each for each in front if each.loss <= most * front[0].loss]
     if len(close) < 3:
         return dict(zip(("most useful", "safest"), close, strict=False))
@@ -226,7 +230,7 @@ def _suggestions(front: list[Candidate], most: float) -> dict[str, Candidate]:
 
 
 def _unmet_caps(rows: list[dict[str, Any]], caps: dict[str, float]) -> str:
-    """What to say where no scheme keeps the caps."""
+    """Return the message of a plan in which no scheme keeps the caps."""
     least = {key: min(row[key] for row in rows) for key in caps}
     said = " and ".join(
         f"{key} at most {cap:g} (the least is {least[key]:.4g})" for key, cap in caps.items()
@@ -234,11 +238,11 @@ def _unmet_caps(rows: list[dict[str, Any]], caps: dict[str, float]) -> str:
     return f"max_risk and others must be met by one of the {len(rows)} schemes tried, got none with {said}"
 
 
-# --- what is given ---
+# --- arguments ---
 
 
 def _planned_column(x: Any, other: Any, strata: Any, common: ConditionalMasking) -> PlannedColumn:
-    """The column without codes, and without gaps in ascending order; codes have to be declared."""
+    """Return the column of a plan; refuse values that look like codes nobody declared."""
     refuse_marked(x, "x")
     refuse_other_order({"other": other, "strata": strata}, labels_of_rows(x, "x"))
     column = frames.column(x, "x")
@@ -266,14 +270,14 @@ def _planned_column(x: Any, other: Any, strata: Any, common: ConditionalMasking)
 
 
 def _checked_caps(given: Any, name: str) -> dict[Any, float]:
-    """Caps, all positive."""
+    """Return caps by key, all of them positive."""
     known = given is None or (isinstance(given, Mapping) and len(given) > 0)
     _checks.require(known, f"{name} must be a dict of caps", given, ArgumentTypeError)
     return {key: _checks.positive(cap, name) for key, cap in (given or {}).items()}
 
 
 def _planned_distances(d: Any, caps: list[Any], x: np.ndarray) -> np.ndarray:
-    """The distances of risks, and those of caps."""
+    """Return the distances of `d` and of the caps, ascending; a default if there are none."""
     given = [] if d is None else np.ravel(_checks.finite_distances(d, "d")).tolist()
     given += [_checks.positive(near, "a distance of max_risk or max_record_risk") for near in caps]
     return np.unique(given or float(f"{x.std() / 4.0:.0e}"))

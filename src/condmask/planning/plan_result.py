@@ -29,9 +29,9 @@ class Plan:
         All schemes tried.
     suggestions : dict of str to Candidate
         Up to three schemes that masking accepts, the cheapest first: "most useful", "balanced",
-        "safest". None if masking refuses all that it was asked about.
+        "safest". Empty if masking refuses all schemes that were checked.
     refusals : dict of scheme to str
-        Why masking refuses schemes that it was asked about on the way to the suggestions.
+        Why masking refuses a scheme. Only schemes that might be suggested are checked.
     caps : dict of str to float
         The largest values allowed in columns of the table: "risk 100", "record risk 100", "error
         of mean".
@@ -40,7 +40,7 @@ class Plan:
     allowed : ndarray of shape (candidates,)
         Which schemes keep the caps.
     name : str
-        What the column is called.
+        The name of the column.
     """
 
     n: int
@@ -55,33 +55,32 @@ class Plan:
 
     @property
     def constant(self) -> np.ndarray:
-        """The risk of always guessing the best constant. No scheme has less risk."""
+        """Return the risk of the best constant guess, by distance. No scheme has less risk."""
         return self.candidates[0].constant
 
     @cached_property
     def on_frontier(self) -> np.ndarray:
-        """Which schemes no other beats in both mean risk and loss."""
+        """Return for each scheme whether no other beats it in both mean risk and loss."""
         front = {each.scheme for each in frontier(self.candidates)}
         return np.array([each.scheme in front for each in self.candidates])
 
     @property
     def refused(self) -> np.ndarray:
-        """Which schemes masking refuses, of those asked about."""
+        """Return for each scheme whether it was checked and masking refuses it."""
         return np.array([each.scheme in self.refusals for each in self.candidates])
 
     @property
     def best(self) -> Candidate:
-        """The cheapest scheme suggested under caps on risk; under caps on errors alone the safest
-        one."""
+        """Return the suggested scheme with the shortest intervals; the safest one if all caps are
+        caps on errors."""
         if not self.suggestions:
             raise ArgumentError(str(self).splitlines()[-1])
         of_errors = self.caps and all(name.startswith("error") for name in self.caps)
         return [*self.suggestions.values()][-1 if of_errors else 0]
 
     def rows(self) -> list[dict[str, Any]]:
-        """A dict for every scheme: its parameters, risks, loss and errors, whether it is on the
-        frontier, whether it keeps the caps, and whether masking refuses it, of those asked
-        about."""
+        """Return a dict for every scheme: its parameters, risks, loss and errors, whether it is on
+        the frontier, whether it keeps the caps, and whether masking is known to refuse it."""
         marks = {"frontier": self.on_frontier, "allowed": self.allowed, "refused": self.refused}
         return [
             each.row(self.d, self.target) | {name: bool(which[k]) for name, which in marks.items()}
@@ -89,11 +88,11 @@ class Plan:
         ]
 
     def to_frame(self) -> Any:
-        """The rows as a pandas data frame."""
+        """Return the rows as a pandas data frame."""
         return frames.of_rows(self.rows())
 
     def to_dict(self) -> dict[str, Any]:
-        """The plan in terms of JSON: "n", "d", "constant", "target", "caps", "schemes",
+        """Return the plan in terms of JSON: "n", "d", "constant", "target", "caps", "schemes",
         "suggestions"."""
         own = {
             "n": self.n,
@@ -155,14 +154,14 @@ class Plan:
         lines = [f"{len(self.candidates)} schemes tried on {self.n:,} records{kept}"]
         for d, share in zip(self.d, self.constant, strict=True):
             lines.append(
-                f"without any release, {share:.1%} of the values are guessed closer than d = {d:g}"
+                f"without any release, a constant guess is closer than d = {d:g} to {share:.1%} of the values"
             )
         for name, each in self.suggestions.items():
             longer = f"  intervals {each.loss:.2f} times as long as without masking"
             lines += ["", f"{name}: {each.scheme!r}", longer]
             lines += [
-                f"  closer than d = {d:g}: the best attacker {risk:.1%} of the values, "
-                f"the released value of the most exposed record with a chance of {exposed:.1%}"
+                f"  closer than d = {d:g}: the best attacker guesses {risk:.1%} of the values; the most "
+                f"exposed record shows such a value with probability {exposed:.1%}"
                 for d, risk, exposed in zip(self.d, each.risk, each.record_risk, strict=True)
             ]
             errors = getattr(each, self.target).items()
@@ -176,7 +175,7 @@ class Plan:
             scheme, why = next(iter(self.refusals.items()))
             lines += [
                 "",
-                f"no scheme is suggested; {scheme!r}, with the shortest intervals, is refused:",
+                f"no scheme is suggested. Masking refuses {scheme!r}, which has the shortest intervals:",
             ]
             lines.append(why)
         return "\n".join(lines)
