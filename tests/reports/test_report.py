@@ -649,7 +649,7 @@ def test_rows_of_a_shuffled_release_are_matched_by_a_column(shuffled, tmp_path):
         (
             "region",
             {},
-            r"match='region' must have another value in each record, got 2,998 rows that repeat",
+            r"match='region' must have a different value in each record, got 2,998 rows that repeat",
         ),
         ("income", {}, "match must be a column that is not masked, got 'income'"),
         (
@@ -660,7 +660,7 @@ def test_rows_of_a_shuffled_release_are_matched_by_a_column(shuffled, tmp_path):
         (
             "id",
             {"id": np.arange(N)},
-            "got 3,000 in the original, and 3,000 in the release, of which 3,000",
+            "got 3,000 in the original, and 3,000 in the release, 3,000 of them not in the original",
         ),
         (
             "id",

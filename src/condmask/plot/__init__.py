@@ -1,4 +1,4 @@
-"""Pictures, with matplotlib; whatever imports from here is told once where it is missing."""
+"""Draw pictures with matplotlib; importing this package raises an error if it is missing."""
 
 from condmask.errors import optional
 

@@ -1,4 +1,4 @@
-"""A study: bias and RMSE of quantiles, a line for every estimator."""
+"""Draw bias and RMSE of quantiles in a study, a line for every estimator."""
 
 from typing import Any
 
@@ -13,7 +13,7 @@ BAR_TITLE = f"bars: \N{PLUS-MINUS SIGN}{BAR_STANDARD_ERRORS:g} Monte Carlo stand
 
 
 def bias_and_rmse(rows: list[dict[str, Any]], path: panels.PicturePath, ax: Any) -> Any:
-    """Both, with bars of their Monte Carlo errors; the axes."""
+    """Draw bias and RMSE with bars of their Monte Carlo errors; return the two axes."""
     lines: dict[str, list[dict[str, Any]]] = {}
     for row in rows:
         if row["statistic"].startswith(QUANTILE_PREFIX) and "bias" in row:

@@ -1,4 +1,4 @@
-"""Distribution functions: the estimate with its band, and what a release made of the originals."""
+"""Draw distribution functions: an estimate with its band, originals and released values."""
 
 from typing import Any, NamedTuple
 
@@ -34,7 +34,7 @@ RECORD_STYLE: Style = {
 class Curve(NamedTuple):
     """A distribution function, constant from each of ascending `x` to the next, with its band.
 
-    `band` says what the band is, `name` what the column is called, "" where that is not known.
+    `band` is the label of the band, `name` the name of the column, "" if it has none.
     """
 
     x: np.ndarray
@@ -45,7 +45,7 @@ class Curve(NamedTuple):
     name: str
 
     def draw(self, axes: Any, color: str, linestyle: Any, name: str) -> None:
-        """The line and its band."""
+        """Draw the line and its band."""
         look = {"step": "post", "color": color, "alpha": 0.25, "linewidth": 0, "zorder": 1}
         axes.fill_between(self.x, self.low, self.high, label=self.band, **look)
         line = {"color": color, "linestyle": linestyle, "linewidth": 1.2, "label": name}
@@ -54,8 +54,10 @@ class Curve(NamedTuple):
 
 
 def distribution_function(curve: Curve, path: panels.PicturePath, ax: Any) -> Any:
-    """An estimate and its band; the axes. Each further one in the same axes has a look of its
-    own."""
+    """Draw an estimate and its band; return the axes.
+
+    Each further estimate in the same axes gets another colour and line style.
+    """
     (axes,) = panels.begin_figure(ax, 1, path, size=(6.0, 4.0))
     k = sum(not line.get_label().startswith("_") for line in axes.get_lines())  # drawn before
     name = f"estimated {panels.escaped_name(curve.name)}" if curve.name else "estimate"
@@ -79,9 +81,9 @@ def original_and_release(
     path: panels.PicturePath = None,
     ax: Any = None,
 ) -> Any:
-    """Some records before and after masking, and three distribution functions; both axes.
+    """Draw records before and after masking, and three distribution functions; return both axes.
 
-    `shown` are the rows of the records that are drawn, `log` is whether values are on log scales.
+    `shown` holds the rows of the records that are drawn; `log` chooses log scales for values.
     """
     records, shares = axes = panels.begin_figure(ax, 2, path, size=(10.0, 4.5))
     name = panels.escaped_name(curve.name) or "value"

@@ -1,4 +1,4 @@
-"""A comparison of methods: the error of each statistic under each, a dot on a scale that has 0."""
+"""Draw a comparison of methods: the error of each statistic under each method, as dots."""
 
 from collections import Counter
 from collections.abc import Iterable
@@ -32,8 +32,10 @@ def errors_by_method(
     path: panels.PicturePath,
     ax: Any,
 ) -> Any:
-    """Errors as multiples of those in the first row that has one; the axes, one for each
-    statistic."""
+    """Draw errors as multiples of the error in the first row that has one.
+
+    Returns the axes, one for each statistic.
+    """
     statistics = [statistic for statistic in COMPARED_STATISTICS if statistic in rows[0]]
     # the estimator is named where a method has several
     times = Counter(row["method"] for row in rows)
@@ -70,8 +72,10 @@ def errors_by_method(
 
 
 def _scale(panel: Any, most: float) -> None:
-    """From 0, linear up to the reference and logarithmic beyond: large errors leave room for
-    small."""
+    """Set a scale that is linear from 0 to the reference and logarithmic beyond it.
+
+    Large errors then leave room for small ones.
+    """
     panel.set_xscale("symlog", linthresh=MAX_LINEAR_RATIO, linscale=0.5)
     right = max(1.3 * most, 2.2)
     panel.set_xlim(-0.12, right)

@@ -1,4 +1,4 @@
-"""What all pictures share: where they are drawn, how lines and numbers look, the file they end in.
+"""Open and finish figures, and set the style of lines and numbers in all of them.
 
 The colours are those of Okabe and Ito, "Color Universal Design" (2008), without yellow, faint on
 white; each series also has a marker and a line style of its own, for black and white.
@@ -26,7 +26,7 @@ GREEN = "#009E73"
 PURPLE = "#CC79A7"
 ORANGE = "#E69F00"
 SKY = "#56B4E9"
-GREY = "#7F7F7F"  # what is there for comparison
+GREY = "#7F7F7F"  # for lines of comparison
 COLOURS = (BLUE, VERMILLION, GREEN, PURPLE, ORANGE, SKY, BLACK)
 MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*")
 LINES: tuple[Any, ...] = ("-", "--", ":", "-.", (0, (6, 1, 1, 1, 1, 1)))
@@ -34,7 +34,7 @@ HALO = [withStroke(linewidth=3, foreground="white")]  # around letters that stan
 
 DPI = 150
 MAX_TICKS = 8
-# of ticks within a power of ten, where the ends of an axis are less than so far apart
+# multiples of powers of ten with a tick, by the ratio that the ends of an axis stay below
 TICK_STEPS: dict[float, tuple[float, ...]] = {
     10.0: (1.0, 1.5, 2.0, 3.0, 4.0, 5.0, 7.0),
     800.0: (1.0, 2.0, 5.0),
@@ -48,8 +48,7 @@ Style = dict[str, Any]  # keyword arguments of matplotlib's artists
 
 
 def series_style(k: int) -> dict[str, Any]:
-    """The look of the k-th line: seven colours, eight markers and five line styles meet again
-    after 280."""
+    """Return the style of the k-th line: colour, marker and line style, repeated after 280 lines."""
     looks = {"color": COLOURS, "marker": MARKERS, "linestyle": LINES}
     return {what: known[k % len(known)] for what, known in looks.items()}
 
@@ -57,8 +56,10 @@ def series_style(k: int) -> dict[str, Any]:
 def begin_figure(
     ax: Any, count: int, path: PicturePath, *, size: tuple[float, float], **layout: Any
 ) -> list[Any]:
-    """Axes to draw in: those that are given, else those of a new figure, which pyplot shows unless
-    it is to be written."""
+    """Return axes to draw in: the given ones, or those of a new figure.
+
+    A new figure is shown by pyplot unless it is written to a file.
+    """
     if path is not None:
         formats = sorted(FigureCanvasBase.get_supported_filetypes())
         if _checks.writable(path, "path").suffix.removeprefix(".").lower() not in formats:
@@ -78,7 +79,7 @@ def begin_figure(
 
 
 def finish_figure(axes: Sequence[Any], path: PicturePath) -> Any:
-    """Write the figure where a path is given; the axes as callers get them."""
+    """Write the figure if a path is given; return the axes as an array."""
     if path is not None:
         axes[0].figure.savefig(path, dpi=DPI)
     return np.array(axes, dtype=object)
@@ -90,8 +91,10 @@ def label_axes(axes: Any, x: str, y: str) -> None:
 
 
 def escaped_name(name: str) -> str:
-    """A name as it is, since matplotlib reads what stands between dollar signs as a formula; cut
-    if long."""
+    """Return a name as matplotlib text, cut if it is long.
+
+    Dollar signs are escaped, as matplotlib reads text between them as a formula.
+    """
     short = (
         name
         if len(name) <= MAX_NAME_LETTERS
@@ -101,7 +104,7 @@ def escaped_name(name: str) -> str:
 
 
 def plain_numbers(*axes: Any) -> None:
-    """Tick labels without powers of ten or offsets, also on log scales."""
+    """Set tick labels without powers of ten and offsets, also on log scales."""
     for each in axes:
         if each.get_scale() == "log":
             low, high = sorted(each.get_view_interval())
@@ -112,6 +115,6 @@ def plain_numbers(*axes: Any) -> None:
 
 
 def plain_number(x: float, _: int | None = None) -> str:
-    """A number as people write it: 0.25, 1,500,000; what rounding left of 0 is 0."""
+    """Return a number as people write it: 0.25, 1,500,000; and 0 for rounding errors."""
     digits = f"{round(x, TICK_DIGITS) + 0.0:.{TICK_DIGITS}g}"
     return f"{Decimal(digits):,f}".replace("-", "\N{MINUS SIGN}")

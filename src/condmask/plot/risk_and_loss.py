@@ -1,4 +1,4 @@
-"""A plan: what the best attacker reaches under each scheme, against what analysts lose by it."""
+"""Draw a plan: the risk of each scheme against the length of intervals."""
 
 from typing import Any
 
@@ -43,8 +43,10 @@ LABEL_ROOM = 0.22  # of the width, left of the constant guess, for these names
 
 
 def risk_against_loss(plan: Any, name: str, path: panels.PicturePath, ax: Any) -> Any:
-    """For each distance the risk of the best attacker against how much longer intervals become;
-    the axes."""
+    """Draw for each distance the risk of the best attacker against the length of intervals.
+
+    Returns the axes, one for each distance.
+    """
     axes = panels.begin_figure(ax, len(plan.d), path, size=(4.8 * len(plan.d), 4.2), sharey=True)
     loss = np.array([candidate.loss for candidate in plan.candidates])
     risks = np.array([candidate.risk for candidate in plan.candidates])

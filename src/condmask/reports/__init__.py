@@ -1,1 +1,1 @@
-"""Reports of releases, for those who publish and for those who read."""
+"""Write reports of releases, for publishers and for readers."""

@@ -1,8 +1,8 @@
-"""Rows of an original beside those of its release, which may be in another order.
+"""Match the rows of an original with those of its release, which may be in another order.
 
-A shuffled release does not tell the order of its original, and nothing that undoes it is kept. Its
-rows are matched by a column in clear that the publisher names as unique, or not at all:
-distributions and relations can then be compared, records cannot.
+A shuffled release does not show the order of its original, and nothing that undoes it is kept. Its
+rows are matched by a column in clear that the publisher names as unique. Without one, rows are not
+matched: distributions and relations can then be compared, but not records.
 """
 
 from typing import Any, NamedTuple
@@ -16,7 +16,7 @@ from condmask.marks import refuse_marked
 from condmask.publish.release import Release
 from condmask.row_labels import has_index, labels_of_rows, refuse_other_order
 
-# of an order of rows that have none of their own; the same files give the same report
+# of the random order of originals that are not matched, so that a report can be repeated
 ORDER_SEED = 0
 NEEDS_MATCH = (
     "original must have its rows in the order of the release, which was shuffled: pass match=COLUMN, "
@@ -30,8 +30,7 @@ class Aligned(NamedTuple):
     Attributes
     ----------
     table : data frame, dict of columns, or a column
-        The original, with its rows in the order of the release; in one of their own where not
-        matched.
+        The original, with its rows in the order of the release, or in random order if not matched.
     matched : bool
         Whether each row is that of the same record in the release.
     """
@@ -48,9 +47,8 @@ def align(original: Any, release: Release, match: str | None) -> Aligned:
     original : data frame, dict of columns, or a column
     release : Release
     match : str or None
-        A column in clear of both by which rows are matched. With None they are taken to be in
-        order; those of a shuffled release are not matched, and the original gets an order that
-        tells nothing either.
+        A column in clear of both by which rows are matched. With None they are taken to be in the
+        same order; with a shuffled release they are not matched, and the original is shuffled, too.
     """
     refuse_marked(original, "original")
     labels_of_rows(original, "original")
@@ -66,8 +64,8 @@ def align(original: Any, release: Release, match: str | None) -> Aligned:
 
 
 def matched_to_release(original: Any, release: Release, match: str | None) -> Any:
-    """Return an original with its rows in the order of its release; refused where they cannot be
-    matched."""
+    """Return an original with its rows in the order of its release, or raise an error if they
+    cannot be matched."""
     table, matched = align(original, release, match)
     if not matched:
         raise ArgumentError(NEEDS_MATCH)
@@ -96,15 +94,16 @@ def _order_of_release(original: Any, release: Release, name: str) -> np.ndarray:
     unknown = sum(label not in row for label in of_release)
     if len(of_original) != len(of_release) or unknown:
         raise ArgumentError(
-            f"match={name!r} must have the same values in original and release, got {len(of_original):,} "
-            f"in the original, and {len(of_release):,} in the release, of which {unknown:,} are others"
+            f"match={name!r} must have the same values in original and release, got "
+            f"{len(of_original):,} in the original, and {len(of_release):,} in the release, "
+            f"{unknown:,} of them not in the original"
         )
     return np.array([row[label] for label in of_release], np.int64)
 
 
 def _unique_texts(values: Any, name: str, where: str) -> list[str]:
-    """Return a column as texts, as it stands in CSV files; refused if one is missing, or two are
-    equal."""
+    """Return a column as texts, as CSV files have them; raise an error if one is missing or two
+    are equal."""
     labels = values if isinstance(values, Labels) else coded({name: values}, name)
     is_gap = np.array([frames.is_missing(label) for label in labels.distinct], bool)
     gaps = int(np.count_nonzero(is_gap[labels.code]))
@@ -117,6 +116,6 @@ def _unique_texts(values: Any, name: str, where: str) -> list[str]:
             else f"{repeated:,} rows that repeat the value of another"
         )
         raise ArgumentError(
-            f"match={name!r} must have another value in each record, got {found} in {where}"
+            f"match={name!r} must have a different value in each record, got {found} in {where}"
         )
     return [texts[code] for code in labels.code.tolist()]

@@ -1,4 +1,4 @@
-"""Pictures of a report: SVG within the page, of the same bytes whenever they are drawn."""
+"""Draw the pictures of a report: SVG within the page, with the same bytes every time."""
 
 import io
 from collections.abc import Mapping
@@ -26,8 +26,10 @@ LINE_STYLES: dict[str, Any] = {
 
 
 def distribution(estimate: Any, lines: Mapping[str, np.ndarray], axis: str, *, target: str) -> str:
-    """The estimated distribution function with its band, and those of values, by what these are
-    called."""
+    """Draw the estimated distribution function with its band, and those of further values.
+
+    `lines` holds these values by the labels of their lines. Returns SVG.
+    """
     axes = Figure(figsize=(CHART_WIDTH, CHART_HEIGHT), layout="constrained").subplots()
     estimate.plot_cdf(ax=axes, rng=BAND_SEED, target=target)
     left, right = axes.dataLim.intervalx
@@ -42,7 +44,7 @@ def distribution(estimate: Any, lines: Mapping[str, np.ndarray], axis: str, *, t
 
 
 def attackers(risk: ColumnRisk, name: str) -> str:
-    """How many records each attacker comes nearer than each distance, with 95% intervals."""
+    """Draw the shares guessed by each attacker and distance, with 95% intervals; return SVG."""
     who = [each for each in ATTACKERS if each in risk.attackers]
     axes = Figure(
         figsize=(CHART_WIDTH, MARGIN_HEIGHT + ATTACKER_HEIGHT * len(who)), layout="constrained"
@@ -65,7 +67,7 @@ def attackers(risk: ColumnRisk, name: str) -> str:
 
 
 def svg(figure: Any) -> str:
-    """A figure as an element of a page, whose letters stay letters."""
+    """Return a figure as an SVG element, in which letters remain text."""
     written = io.StringIO()
     same: dict[Any, Any] = {"svg.fonttype": "none", "svg.hashsalt": "condmask"}
     with rc_context(same):

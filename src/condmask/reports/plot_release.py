@@ -1,5 +1,4 @@
-"""The publisher's picture: records and their distribution before masking, as released, and as
-estimated."""
+"""Draw for the publisher a column before masking, as released, and as estimated."""
 
 import os
 from typing import Any
@@ -14,8 +13,8 @@ from condmask.publish.read import masked_column
 from condmask.publish.release import Release
 from condmask.reports.alignment import matched_to_release
 
-MAX_DRAWN_RECORDS = 1000  # records, drawn one by one
-CURVE_POINTS = 1000  # at which distribution functions are drawn
+MAX_DRAWN_RECORDS = 1000  # as dots
+CURVE_POINTS = 1000  # at which distribution functions are evaluated
 
 
 def plot_release(
@@ -105,10 +104,10 @@ def plot_release(
 def originals_and_released(
     original: Any, release: Release, name: str, *, matched: bool = True
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return a column before and after masking, NaN where values are missing; refused if these are
-    others.
+    """Return a column before and after masking, NaN where values are missing.
 
-    Where rows are not matched, as many values must be missing.
+    Raises an error if values are missing in different rows, or, where rows are not matched, if
+    different numbers of values are missing.
     """
     is_table = isinstance(original, dict) or frames.is_frame(original)
     values = frames.table_column(original, name, "original") if is_table else original
@@ -117,10 +116,10 @@ def originals_and_released(
     _checks.same_length(x, "original", z.size, "the release")
     if matched and not np.array_equal(np.isnan(x), np.isnan(z)):
         raise ArgumentError(
-            f"{name} must be missing in the same rows of original and release, got others"
+            f"{name} must be missing in the same rows of original and release, got different rows"
         )
     if np.count_nonzero(np.isnan(x)) != np.count_nonzero(np.isnan(z)):
         raise ArgumentError(
-            f"{name} must be missing in as many rows of original and release, got others"
+            f"{name} must be missing in as many rows of the original as of the release, got different numbers"
         )
     return x, z

@@ -1,4 +1,4 @@
-"""The report of a release: one HTML file, for the publisher or for everybody."""
+"""Write the report of a release: one HTML file, for the publisher or for everybody."""
 
 import logging
 import os
@@ -45,24 +45,24 @@ def report(
     path : path
         The report, which ends in .html or .htm.
     original : path, data frame or dict of columns, optional
-        What the release was made of, for an *internal* report, which is as confidential. By
-        default the report is *public*: all in it is told by the release alone.
+        The original data, for an *internal* report, which is as confidential as these. By default
+        the report is *public*: it is made from the release alone.
     d : float, sequence of float, or dict of them by column, optional
-        Distances at which risks are told, in the units of the data, as for `risk`.
+        Distances at which risks are reported, in the units of the data, as for `risk`.
     units : dict of str to str, optional
-        What the values of masked columns are counted in, ``{"income": "euros a month"}``: it
-        stands beside figures and on the axes of pictures.
+        Units of masked columns, ``{"income": "euros a month"}``, shown with figures and on the axes
+        of pictures.
     csv : CsvFormat, optional
-        How the original is written, as for `mask_file`.
+        The format of the original, as for `mask_file`.
     force : bool
         Whether an existing file may be replaced.
     workers : int
         For the estimates of a released file; results do not depend on it.
     match : str, optional
-        A column in clear with another value in each record, by which rows of original and release
-        are matched. Without it they are taken to be in the same order. Those of a shuffled release
-        are then not matched: its report compares distributions and relations, and has the figures
-        of attackers that are to be expected, and says so.
+        A column in clear with a different value in each record, by which rows of original and
+        release are matched. Without it they are taken to be in the same order; the rows of a
+        shuffled release are then not matched, and its report compares distributions and relations,
+        gives the risk to be expected, and says so.
 
     Raises
     ------
@@ -78,7 +78,7 @@ def report(
 
     See Also
     --------
-    audit, risk : what an internal report tells of attackers.
+    audit, risk : the figures of attackers in an internal report.
     plot_release : a picture for the publisher.
 
     Notes
@@ -138,7 +138,7 @@ def report(
 
 
 def _units(units: Any, release: Release) -> dict[str, str]:
-    """Units by column."""
+    """Check the units of masked columns, and return them by column."""
     with _checks.converting(units, "units", "a dict of columns and their units"):
         by_column = {name: str(unit) for name, unit in dict(units or {}).items()}
     for name in by_column:
@@ -148,7 +148,7 @@ def _units(units: Any, release: Release) -> dict[str, str]:
 
 
 def _template() -> Any:
-    """The page, in which everything is escaped but the pictures."""
+    """Return the template of the page, which escapes everything except the pictures."""
     import jinja2
 
     environment = jinja2.Environment(
@@ -162,17 +162,17 @@ def _template() -> Any:
 
 
 def _number(value: float, error: float | None = None) -> str:
-    """A number for readers, with a true minus."""
+    """Return a number in words, with a true minus."""
     return "unknown" if np.isnan(value) else number(float(value), error).replace("-", "\u2212")
 
 
 def _share(value: float) -> str:
-    """A share in percent."""
+    """Return a share in percent, "" if it is NaN."""
     return "" if np.isnan(value) else f"{100.0 * value:.1f}%"
 
 
 def _statistic(name: str) -> str:
-    """The name of a statistic for readers."""
+    """Return the name of a statistic for readers."""
     if name.startswith("quantile "):
         share = 100.0 * float(name.removeprefix("quantile "))
         return "median" if share == 50.0 else f"{share:g}% lie at or below"

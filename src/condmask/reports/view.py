@@ -1,4 +1,4 @@
-"""What a report shows: what the API says of a release and, where it is given, of its original."""
+"""Collect what a report shows: estimates of a release and, for the publisher, its original."""
 
 import platform
 from collections.abc import Callable, Mapping, Sequence
@@ -25,15 +25,14 @@ from condmask.reports.plot_release import originals_and_released
 from condmask.strata import names_of
 
 CORRELATION = "correlation with "
-MAX_CORRELATED_COLUMNS = 8  # columns in clear whose correlations are told
-MAX_STANDARD_ERRORS = 5.0  # standard errors: by chance once in a million
-RELATIVE_ROUNDING = 1e-9  # of a figure that is exact
-MAX_MEAN_SHIFT = 0.05  # of the s.d., by which means at the ends move the mean at most
+MAX_CORRELATED_COLUMNS = 8  # columns in clear with which correlations are reported
+MAX_STANDARD_ERRORS = 5.0  # of a figure that fits; by chance exceeded once in a million
+RELATIVE_ROUNDING = 1e-9  # a smaller relative difference is rounding
+MAX_MEAN_SHIFT = 0.05  # of the s.d.: the shift of the mean by rounded means at the ends
 
 
 class Comparison(NamedTuple):
-    """One statistic of the original, of the masked values as if they were true, and as it is
-    estimated."""
+    """One statistic of the original, of the masked values taken as true, and its estimate."""
 
     statistic: str
     found: Interval
@@ -42,13 +41,13 @@ class Comparison(NamedTuple):
 
     @property
     def error(self) -> float:
-        """The estimate less the original; 0 where only the last bits differ."""
+        """Return the estimate less the original; 0 if only the last bits differ."""
         error = float(self.found.estimate) - self.original
         return 0.0 if abs(error) <= RELATIVE_ROUNDING * abs(self.original) else error
 
 
 class ReportedColumn(NamedTuple):
-    """What a report shows of one masked column; pictures are elements of SVG, or empty.
+    """The contents of a report about one masked column; pictures are SVG elements, or empty.
 
     `compared` and `attackers` are for the publisher alone.
     """
@@ -64,13 +63,13 @@ class ReportedColumn(NamedTuple):
 
 
 class View:
-    """A release, read; nothing here keeps the original.
+    """The contents of a report about a release; the original is not kept.
 
     Parameters
     ----------
     release : Release
     units : dict of str to str
-        What the values of columns are counted in.
+        Units by column.
     """
 
     def __init__(self, release: Release, units: Mapping[str, str]) -> None:
@@ -96,7 +95,7 @@ class View:
 
     @cached_property
     def numbers(self) -> dict[str, np.ndarray]:
-        """The first columns in clear that are complete numbers and vary."""
+        """Return the first columns in clear that hold numbers, have no gaps, and vary."""
         found: dict[str, np.ndarray] = {}
         for name in self.clear:
             if len(found) < MAX_CORRELATED_COLUMNS and name not in names_of(self.first.strata):
@@ -107,8 +106,8 @@ class View:
         return found
 
     def column(self, name: str, original: np.ndarray | None = None) -> ReportedColumn:
-        """What is estimated of a column: of the population, or of the file whose original is
-        given."""
+        """Return the estimates for a column: about the population, or, if the original is given,
+        about the file."""
         target = "population" if original is None else "file"
         unit = self.units.get(name, "")
         lines = {} if original is None else {charts.ORIGINAL_LINE: original}
@@ -123,7 +122,7 @@ class View:
         return ReportedColumn(name, unit, self.schemes[name], sentence, estimates, picture)
 
     def estimates(self, name: str, target: str) -> dict[str, Interval]:
-        """Estimates of the original with their intervals; none where there are too few records."""
+        """Return estimates with their intervals by name; none if there are too few records."""
         estimate = self.release[name]
         found = dict(self._noted(name, estimate.summary, target=target) or {})
         together = [each for each in self.schemes if each != name]
@@ -134,8 +133,7 @@ class View:
         return found
 
     def _noted(self, name: str, call: Callable[..., Any], *arguments: Any, **options: Any) -> Any:
-        """What a call gives, None where that does not exist; its warnings, or its refusal, are
-        noted."""
+        """Return the result of a call, None if it is refused; note its warnings or the refusal."""
         result = None
         with collect_warnings(UserWarning) as texts:
             try:
@@ -149,10 +147,9 @@ class View:
 def internal(
     view: View, original: Any, d: Any, match: str | None
 ) -> tuple[list[ReportedColumn], dict[str, Any]]:
-    """Return what an original, a table, tells the publisher alone of its release: by column, and
-    of all.
+    """Return the contents that only the publisher may see: by column, and about the release.
 
-    Where its rows are not matched with those of the release, figures of attackers are those to be
+    If the rows of the original cannot be matched with those of the release, the risk is that to be
     expected.
     """
     original, matched = align(original, view.release, match)
@@ -189,8 +186,7 @@ ColumnPairs = Mapping[str, tuple[np.ndarray, ...]]
 
 
 def _both_of_clear(view: View, original: Any) -> dict[str, tuple[np.ndarray, ...]]:
-    """Return columns in clear as they stand beside the rows of the original, and beside the
-    release's."""
+    """Return columns in clear in the order of the original, and in that of the release."""
     found = dict[str, tuple[np.ndarray, ...]]()
     for name, of_release in view.numbers.items():
         of_original = frames.column(frames.table_column(original, name, "original"), name).array
@@ -200,7 +196,7 @@ def _both_of_clear(view: View, original: Any) -> dict[str, tuple[np.ndarray, ...
 
 
 def comparisons(column: ReportedColumn, pairs: ColumnPairs) -> list[Comparison]:
-    """Return estimates about the file beside what they estimate."""
+    """Return the estimates about the file with the true figures."""
     x, z = pairs[column.name]
     # a column may have no name, or "mean"
     of = {CORRELATION + name: both for name, both in pairs.items()}
@@ -214,8 +210,8 @@ def comparisons(column: ReportedColumn, pairs: ColumnPairs) -> list[Comparison]:
 
 
 def figure(values: np.ndarray, statistic: str, other: np.ndarray | None) -> float:
-    """A statistic of a column by the name that `summary` gives it, or its correlation with another
-    one."""
+    """Return the statistic of a column that `summary` names so, or, if `other` is given, the
+    correlation with it."""
     if other is not None:
         there = ~(np.isnan(values) | np.isnan(other))
         return float(np.corrcoef(values[there], other[there])[0, 1])
@@ -228,8 +224,7 @@ def figure(values: np.ndarray, statistic: str, other: np.ndarray | None) -> floa
 def verdict(
     view: View, found: Audit, columns: Sequence[ReportedColumn]
 ) -> tuple[bool | None, str]:
-    """Whether a release may be published, by its audit and by whether the original fits it; and
-    why."""
+    """Return whether a release may be published (None if it cannot be judged), and why."""
     wrong = [text for column in columns for text in misfits(view, column)]
     if wrong:
         return False, (
@@ -238,19 +233,19 @@ def verdict(
             "Is this the original of the release? Find out before anything else."
         )
     if found.refused:
-        return False, "masking would refuse it, for what is found below."
+        return False, "masking would refuse it, for the reasons below."
     if not found.figures:
         return None, f"{found.n} records are too few to measure what an attacker learns."
     return True, (
-        "no attacker tried here, not even one who knows which records were swapped, guesses many more "
-        "values than without it: the share that is guessed to within a tenth of the spread grows by "
-        f"at most {100.0 * found.limits.lift:g} percentage points."
+        "with it, no attacker tried here, not even one who knows which records were swapped, guesses many "
+        "more values than without it: the share guessed to within a tenth of the spread grows by at "
+        f"most {100.0 * found.limits.lift:g} percentage points."
     )
 
 
 def misfits(view: View, column: ReportedColumn) -> list[str]:
-    """Which of mean and s.d. are further off than noise, rounding and means at the ends
-    explain."""
+    """Return the statistics, mean and s.d., that differ from the original by more than noise,
+    rounding and means at the ends explain."""
     scheme = column.scheme
     figures = {row.statistic: row for row in column.compared if row.statistic in ("mean", "s.d.")}
     slack = 0.5 * scheme.grid.step if view.release.origins[column.name].shift else 0.0
