@@ -15,7 +15,7 @@ from scipy.special import ndtr
 from scipy.stats import kstwobign
 
 import condmask as cm
-from condmask.distribution.band import between
+from condmask.distribution.band import supremum_increase
 from condmask.estimates import bands
 
 SD = 50.0
@@ -131,8 +131,8 @@ def test_between_points_a_process_goes_on_as_a_path_of_brown():
     # with the median of its steps; where most of the points asked for coincide, it goes nowhere
     time = np.cumsum(np.append([1.0, 5.0], np.full(200, 0.04)))
     path = np.minimum.outer(time, time)
-    assert between(path, 202) == pytest.approx(0.5826 * 0.2)
-    assert between(path, 500) == between(path[:1, :1], 1) == 0.0
+    assert supremum_increase(path, 202) == pytest.approx(0.5826 * 0.2)
+    assert supremum_increase(path, 500) == supremum_increase(path[:1, :1], 1) == 0.0
 
 
 def test_a_pvalue_counts_the_draws_that_are_as_large_and_the_data():

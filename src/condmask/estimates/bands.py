@@ -8,7 +8,7 @@ import numpy as np
 
 from condmask import _checks
 from condmask._randomness import Key, check_rng
-from condmask.distribution.band import between, covariance, largest
+from condmask.distribution.band import covariance, suprema, supremum_increase
 from condmask.errors import ArgumentTypeError
 from condmask.estimates.base import Shared
 from condmask.estimates.sample import Sample
@@ -125,7 +125,9 @@ class Bands(Shared):
         sample = self._sample
         x = np.unique(_equal_steps(sample, POINTS))
         found = self._covariance(x, target)
-        size = np.quantile(largest(found, DRAWS, _stream(rng)), level) + between(found, POINTS)
+        size = np.quantile(suprema(found, DRAWS, _stream(rng)), level) + supremum_increase(
+            found, POINTS
+        )
         half = float(size / np.sqrt(sample.n))
         t = sample.monotone(x)
         about = f"the distribution function {TARGETS[target]}"
@@ -261,7 +263,7 @@ def compare_distributions(a: Any, b: Any, *, rng: Any = None) -> DistributionCom
     difference = t - other
     worst = int(np.argmax(np.abs(difference)))
     statistic = float(np.abs(difference[worst]))
-    larger = np.count_nonzero(largest(np.asarray(together), DRAWS, _stream(rng)) >= statistic)
+    larger = np.count_nonzero(suprema(np.asarray(together), DRAWS, _stream(rng)) >= statistic)
     pvalue = float((1 + larger) / (DRAWS + 1))
     about = "whether both populations have the same distribution"
     return DistributionComparison(
