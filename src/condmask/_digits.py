@@ -1,5 +1,4 @@
-"""Numbers for people, as many digits as they deserve, lines of tables of them, and numbers for
-JSON."""
+"""Formats numbers for people, with as many digits as are known, tables of them, and JSON."""
 
 import math
 from collections.abc import Iterable
@@ -7,8 +6,10 @@ from typing import Any
 
 
 def number(value: float, error: float | None = None) -> str:
-    """Two digits of the standard error, where there is one; else six, and every one of a whole
-    part."""
+    """Return a number as text: to two digits of its standard error, if that is given and not 0.
+
+    Otherwise to six digits, with all digits of the whole part.
+    """
     if not math.isfinite(value):
         return f"{value:g}"
     if error is not None and math.isfinite(error) and error > 0.0:
@@ -24,13 +25,12 @@ def number(value: float, error: float | None = None) -> str:
 
 
 def line(label: str, cells: Iterable[str], *, head: int, width: int = 12) -> str:
-    """A line of a table: a label to the left, cells to the right."""
+    """Return a line of a table: the label flush left, the cells flush right."""
     return f"{label:{head}}" + "".join(f"{cell:>{width}}" for cell in cells)
 
 
 def finite(value: Any) -> Any:
-    """A value, or those within it, in terms of JSON, where NaN and infinity are no numbers:
-    null."""
+    """Return a value, a list or a dict for JSON, in which NaN and infinity become None (null)."""
     if isinstance(value, dict):
         return {name: finite(each) for name, each in value.items()}
     if isinstance(value, list):

@@ -1,6 +1,6 @@
-"""The bytes of a state: a description in JSON and arrays, read back without running any code.
+"""Packs a state, a description in JSON with arrays, into bytes that are read without running code.
 
-The checksums of the npz format tell a state that was damaged.
+A damaged state is recognised by the checksums of the npz format.
 """
 
 import io
@@ -13,7 +13,7 @@ from condmask.errors import ArgumentError
 
 
 def pack(described: dict[str, Any], **arrays: Any) -> bytes:
-    """Both as the bytes of an npz file."""
+    """Return the description and the arrays as the bytes of an npz file."""
     file = io.BytesIO()
     np.savez(
         file, described=np.frombuffer(json.dumps(described).encode(), dtype=np.uint8), **arrays
@@ -22,7 +22,10 @@ def pack(described: dict[str, Any], **arrays: Any) -> bytes:
 
 
 def unpack(data: bytes) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
-    """What was packed; ValueError where that is damaged or something else."""
+    """Return the description and the arrays that were packed.
+
+    Raises ArgumentError if the bytes are damaged or no packed state.
+    """
     try:
         with np.load(io.BytesIO(data), allow_pickle=False) as state:
             arrays = dict(state)

@@ -1,10 +1,10 @@
-"""How closely two columns go together, and records with one label: correlation and ranks."""
+"""Correlation of two columns, ranks, and the intraclass correlation of labelled records."""
 
 import numpy as np
 
 
 def pearson(a: np.ndarray, b: np.ndarray) -> float:
-    """Pearson's correlation of two columns; 0 where one is constant."""
+    """Return Pearson's correlation of two columns, 0 if either is constant."""
     a = a - a.mean()
     b = b - b.mean()
     with np.errstate(over="ignore", invalid="ignore"):
@@ -13,16 +13,15 @@ def pearson(a: np.ndarray, b: np.ndarray) -> float:
 
 
 def ranks(values: np.ndarray) -> np.ndarray:
-    """Ranks, the mean one where values tie."""
+    """Return the ranks of values; tied values have their mean rank."""
     _, place, counts = np.unique(values, return_inverse=True, return_counts=True)
     return np.asarray((np.cumsum(counts) - 0.5 * (counts - 1))[place])
 
 
 def intraclass(values: np.ndarray, codes: np.ndarray) -> float:
-    """The share of the variance that lies between records of different labels, by analysis of
-    variance.
+    """Return the share of the variance that lies between labels, by analysis of variance.
 
-    At least 0; missing values, codes below 0 and labels of a single record are left out.
+    The share is at least 0. Missing values, codes below 0 and labels of one record are left out.
     """
     present = ~np.isnan(values) & (codes >= 0)
     _, place, number = np.unique(codes[present], return_inverse=True, return_counts=True)

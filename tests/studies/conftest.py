@@ -12,8 +12,8 @@ from condmask.studies import attacker
 @contextmanager
 def fewer_records():
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(attacker, "RECORDS", 30_000)
-        patch.setattr(attacker, "EACH", 300)
+        patch.setattr(attacker, "MIN_RELEASED_VALUES", 30_000)
+        patch.setattr(attacker, "CELL_VALUES", 300)
         yield
 
 
@@ -26,7 +26,7 @@ def quick():
 @pytest.fixture
 def rough(monkeypatch):
     """For what does not depend on how well methods are tuned."""
-    monkeypatch.setattr(attacker, "RECORDS", 6_000)
+    monkeypatch.setattr(attacker, "MIN_RELEASED_VALUES", 6_000)
 
 
 @pytest.fixture(scope="session")

@@ -1,20 +1,21 @@
-r"""How far T_1 varies: mean squares of its ingredients, and the variances made of them.
+r"""Variances of T_1, from sums of fixed kernels over the records.
 
-With psi = K((x - Z)/sigma), of which T is the mean, h = 1{X <= x}, of which it estimates the mean,
-and r = h - p psi, the variances of T are made of the means of psi and psi^2 over the masked values
-and of those of r and r^2 over the originals (docs/inference.rst). The mean of a function over the
+T is the mean of psi = K((x - Z)/sigma) and estimates the mean of h = 1{X <= x}; let r = h - p psi.
+The variances of T are made of the means of psi and psi^2 over the masked values and of the means
+of r and r^2 over the originals (docs/inference.rst). The mean of a function over the
 originals is the mean of another one over the masked values::
 
     E f(x - X) = E M[f](x - Z),    M[f] = sum_j mu_j f(. - j step),    mu = IFFT(1 / (p + (1-p)
     phi_d))
 
-so all are sums of fixed kernels over the records; and so are those to be expected before masking,
-over the originals, by the inverse of M. Standard errors need three digits: records are counted in
-cells of sigma/64, the noise taken as rounded to these, and one Fourier transform serves all x.
-Between cells the sums are interpolated, but for the jump of psi at a record, which is counted at
-its place. On steps of sigma/64 and more nothing is approximated.
+so all are sums of fixed kernels over the masked records. Before masking, sums over the originals
+give the expected ones, by the inverse of M. Standard errors need three digits: records are counted
+in cells of sigma/64, the noise is taken as rounded to these, and one convolution serves all x.
+Between cells the sums are interpolated, except for the jump of psi at a record, which is counted
+at its place. On steps of sigma/64 and more nothing is approximated.
 
-The line is treated in stretches that hold the points asked for, so wide data take no more memory.
+The line is cut into stretches, and only those that hold points are summed, so that wide data take
+no more memory.
 """
 
 from functools import lru_cache
@@ -31,17 +32,25 @@ from condmask.inference.theorem import Variance, given_file
 from condmask.kernels.interval_ends import read_sums
 
 CELLS_PER_SIGMA = 64
-TAIL = 1e-10  # of a kernel, beyond which it counts as constant
-# cells that have one transform, unless the line is shorter or reaches are longer
+SETTLED = 1e-10  # distance of a kernel from its limit that counts as none
+# cells of a transform, unless the line is shorter or reaches are longer
 MIN_STRETCH_CELLS = 1 << 12
 MAX_KEPT_STRETCHES = 16
 
 
 class Kernels(NamedTuple):
-    """What a record adds to each of the sums by its distance, from -reach to reach cells.
+    """The kernels of the sums of psi, psi^2, r and r^2.
 
-    `limits` is what it adds farther to the left of x, `jumps` by how much that rises where x
-    passes it. The sums are those of psi, psi^2, r and r^2.
+    Attributes
+    ----------
+    reach : int
+        Cells beyond which the kernels are constant.
+    values : ndarray of shape (4, 2 reach + 1)
+        The kernels at x, -reach to reach cells to the right of a record.
+    limits : ndarray of shape (4,)
+        Their values farther to the right; they are 0 farther to the left.
+    jumps : ndarray of shape (4,)
+        Their steps where x passes the record.
     """
 
     reach: int
@@ -53,18 +62,18 @@ class Kernels(NamedTuple):
 class CdfSums:
     """Sums of psi, psi^2, r and r^2 for T_1 at any points, and the variances made of them.
 
-    The line is cut into stretches, each of which has one transform, whichever of its points are
-    asked for: so no bit depends on what was asked before. The last transforms are kept.
+    The line is cut into stretches with one convolution each, the same for all points, so that no
+    bit depends on earlier calls. The sums of the last stretches are kept.
 
     Parameters
     ----------
     counted : Counted
-        Of the masked values, in steps of their grid.
+        The masked values, in steps of their grid.
     masking : Masking
     shared_donors : bool
         Whether several records may share a donor.
     expected : bool
-        Whether `counted` is of originals, and the sums those to be expected of the masked values.
+        Whether `counted` are originals, and the sums are those expected over masked values.
     """
 
     def __init__(
@@ -92,7 +101,7 @@ class CdfSums:
         self._kept = KeptStretches[tuple[np.ndarray, np.ndarray]](MAX_KEPT_STRETCHES)
 
     def variance(self, x: np.ndarray) -> Variance:
-        """n times the variances of T at points x."""
+        """Return n times the variances of T at points, each of shape (points,)."""
         shared = self.shared_donors
         p = self.noise.p
         psi, square, *rest = self.at(x) / self.counted.n
@@ -102,19 +111,19 @@ class CdfSums:
         return Variance(np.maximum(given_file(v, d, h, 0.0, shared_donors=shared, p=p), 0.0), h)
 
     def at(self, x: np.ndarray) -> np.ndarray:
-        """The sums at points x, of shape (2 or 4, points): those of r and r^2 where several share
-        a donor."""
+        """Return the sums at points: of psi and psi^2 and, where records may share a donor, of r
+        and r^2, of shape (2 or 4, points)."""
         place = np.clip(
             (x + self.step) / self.width - 1.0 - self.first, 0.0, self.last - self.first
         )
         total = np.empty((self.used, x.size))
         number = (place / self.length).astype(np.int64)
         for each in np.unique(number):
-            own = np.flatnonzero(number == each)
+            rows = np.flatnonzero(number == each)
             read_sums(
                 x,
                 place,
-                own,
+                rows,
                 each * self.length,
                 self.counted.values,
                 self.counted.below,
@@ -148,8 +157,8 @@ class CdfSums:
 
 
 def lattice(masking: Masking, per_sigma: int) -> tuple[float, Masking]:
-    """The width of the cells, in steps or else in sigma, and the masking with noise rounded to
-    them."""
+    """Return the width of cells, about sigma / per_sigma, and the masking with noise rounded to
+    them; the width is in whole steps of the grid or, without one, in sigma."""
     if masking.delta == 0.0:
         return 1.0 / per_sigma, masking._replace(delta=1.0 / per_sigma)
     times = max(1.0, float(int(1.0 / (per_sigma * masking.delta) + 1e-9)))
@@ -158,10 +167,10 @@ def lattice(masking: Masking, per_sigma: int) -> tuple[float, Masking]:
 
 @lru_cache(maxsize=16)
 def kernels(noise: Masking, *, expected: bool = False) -> Kernels:
-    """The kernels of T_1 for noise on a grid, at its points: by masked value, or by original as
-    expected."""
+    """Return the kernels of T_1 at the points of a grid on which the noise lies: functions of the
+    masked value or, expected, of the original."""
     p = noise.p
-    reach = ceil(symbol.reach(noise, TAIL) / noise.delta) + 1
+    reach = ceil(symbol.reach(noise, SETTLED) / noise.delta) + 1
     size = fast_length(4 * reach)
     w = 2.0 * pi / (size * noise.delta) * np.arange(size // 2 + 1)
     with_noise = p + (1.0 - p) * symbol.symbol(noise, w)
@@ -196,7 +205,8 @@ def kernels(noise: Masking, *, expected: bool = False) -> Kernels:
 
 @lru_cache(maxsize=64)
 def kernel_transforms(noise: Masking, size: int, *, expected: bool) -> np.ndarray:
-    """The transforms of the kernels without their limits, on a circle of so many cells."""
+    """Return the transforms of the kernels less their limits to the right, on a circle of `size`
+    cells, of shape (4, size // 2 + 1)."""
     reach, values, limits, _ = kernels(noise, expected=expected)
     periodic = np.zeros((limits.size, size))
     after = np.arange(-reach, reach + 1)

@@ -1,8 +1,8 @@
 """The best attacker, fitted to releases that they simulate.
 
 Anyone who knows the values of a file, and how it is masked, can mask it again and again, and see
-which originals stand behind released values like a given one. Here `RECORDS` released values are
-divided into cells of about `EACH`; frequent values have a cell of their own. In each cell the
+which originals belong to released values like a given one. Here `MIN_RELEASED_VALUES` or more are
+divided into cells of about `CELL_VALUES`; frequent values have a cell of their own. In each cell the
 attacker names the interval of width 2 d that contains most originals, and is scored on other
 maskings. This needs no law of a scheme.
 
@@ -18,8 +18,8 @@ import numpy as np
 from condmask.kernels import windows
 from condmask.masking.scheme import Scheme
 
-RECORDS = 200_000
-EACH = 1_000  # to learn from, and as many to be scored on; of a cell
+MIN_RELEASED_VALUES = 200_000  # to learn from, and as many to be scored on
+CELL_VALUES = 1_000
 
 
 class FittedAttacker:
@@ -32,26 +32,26 @@ class FittedAttacker:
     others : sequence of ndarray of shape (n,)
         Columns that are not masked, which some schemes use.
     d : float
-        How near a guess must come.
+        A guess closer than d to the original is a hit.
     """
 
     def __init__(self, x: np.ndarray, others: list[np.ndarray], d: float) -> None:
         order = np.argsort(x, kind="stable")
-        rows = -(-RECORDS // x.size)
+        rows = -(-MIN_RELEASED_VALUES // x.size)
         self.x, *self.others = (np.tile(column[order], (rows, 1)) for column in (x, *others))
         self.width: float = 2.0 * d
         # of each record in as many maskings, from the smallest original up
         self.originals: np.ndarray = np.repeat(self.x[0], rows)
 
     def constant(self) -> float:
-        """The share of records closer than d to the best constant guess."""
+        """Return the share of records closer than d to the best constant guess."""
         values = self.x[0]
         last = np.searchsorted(values, values + self.width)
         return float((last - np.arange(values.size)).max() / values.size)
 
     def risk(self, scheme: Scheme, stream: np.random.Generator) -> float:
-        """The share of records that the attacker guesses closer than d; at least that of simple
-        attackers."""
+        """Return the share of records that the attacker guesses closer than d, at least that of
+        simple attackers."""
         one, two = (
             scheme.mask_rows(self.x, stream, tuple(self.others)).T.ravel() for _ in range(2)
         )
@@ -71,10 +71,10 @@ class FittedAttacker:
 
 
 def _edges(z: np.ndarray) -> np.ndarray:
-    """Where cells of released values begin."""
+    """Return the released values at which cells begin, ascending."""
     values, counts = np.unique(z, return_counts=True)
-    cell = (np.cumsum(counts) - 0.5 * counts) // EACH
-    often = counts >= EACH // 2
+    cell = (np.cumsum(counts) - 0.5 * counts) // CELL_VALUES
+    often = counts >= CELL_VALUES // 2
     begins = np.diff(cell, prepend=-1.0) > 0.0
     begins |= often
     begins[1:] |= often[:-1]

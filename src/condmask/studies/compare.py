@@ -28,9 +28,10 @@ from condmask.studies.populations import Fixed
 from condmask.studies.simulate import DECILES, named, simulate
 from condmask.suspected_codes import drop_codes
 
-MOST = 20_000  # records that are masked again and again
-RANGE = 1e-2, 1e2  # of a parameter: standard deviations of the file, factors, or percent
-CLOSE = 0.005  # of the logarithm of a parameter
+MAX_MASKED_RECORDS = 20_000  # records that are masked again and again
+# ends of the search for a parameter, in standard deviations of the file, as factor, or in percent
+PARAMETER_RANGE = 1e-2, 1e2
+MAX_ERROR_OF_LOG = 0.005  # of the logarithm of a parameter
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -67,12 +68,12 @@ class MethodComparison:
     column: str = ""
 
     def to_dict(self) -> dict[str, Any]:
-        """In terms of JSON."""
+        """Return the comparison as a dict for JSON."""
         schemes = {name: scheme.to_dict() for name, scheme in self.schemes.items()}
         return {**finite(vars(self)), "schemes": schemes}
 
     def to_frame(self) -> Any:
-        """The rows as a pandas data frame."""
+        """Return the rows as a pandas data frame."""
         return frames.of_rows(self.rows)
 
     def plot(self, path: str | os.PathLike[str] | None = None, *, ax: Any = None) -> Any:
@@ -206,9 +207,11 @@ def compare(
     count = _checks.integer(replications, "replications", least=10)
     values, beside = _complete(x, other, scheme)
     seed = study_seed(rng)
-    if values.size > MOST:
+    if values.size > MAX_MASKED_RECORDS:
         drawn = np.sort(
-            seeded_key(seed, b"rows").stream(0, 0).choice(values.size, MOST, replace=False)
+            seeded_key(seed, b"rows")
+            .stream(0, 0)
+            .choice(values.size, MAX_MASKED_RECORDS, replace=False)
         )
         values = values[drawn]
         beside = [column[drawn] for column in beside]
@@ -258,7 +261,7 @@ def _complete(x: Any, other: Any, scheme: SwapScheme) -> tuple[np.ndarray, list[
 def _tuned(
     x: np.ndarray, scheme: SwapScheme, risk: float, attacker: FittedAttacker, seed: int
 ) -> tuple[dict[str, Scheme], dict[str, str]]:
-    """The methods at this risk, and why others are none."""
+    """Return the methods tuned to this risk, and why others could not be tuned."""
     own_method = "reverse mapping" if scheme.reverse_mapping else "conditional masking"
     found: dict[str, Scheme | None] = {
         name: scheme if name == own_method else tuned(make, risk, attacker, seed)
@@ -275,7 +278,7 @@ def _tuned(
 
 
 def families(scheme: SwapScheme, x: np.ndarray) -> dict[str, Callable[[float], Scheme]]:
-    """By method the scheme for a parameter."""
+    """Return, by method, a function that makes its scheme for a parameter."""
     p = scheme.p
     noise = scheme.noise
     donors = getattr(scheme, "donors", "permutation")
@@ -295,7 +298,7 @@ def families(scheme: SwapScheme, x: np.ndarray) -> dict[str, Callable[[float], S
 def tuned(
     make: Callable[[float], Scheme], risk: float, attacker: FittedAttacker, seed: int
 ) -> Scheme | None:
-    """The scheme of a family with this risk; None if there is none.
+    """Return the scheme of a family with this risk, or None if there is none.
 
     Risks fall as noise grows, since more noise is noise on top of less, and as ranks are swapped
     over a wider window. Every parameter is tried with the same random numbers.
@@ -305,14 +308,14 @@ def tuned(
         stream = seeded_key(seed, b"equal").stream(0, 0)
         return attacker.risk(make(float(np.exp(logarithm))), stream) - risk
 
-    ends = np.log(RANGE)
+    ends = np.log(PARAMETER_RANGE)
     if excess(ends[0]) < 0.0 or excess(ends[1]) > 0.0:
         return None
-    return make(float(np.exp(brentq(excess, *ends, xtol=CLOSE))))
+    return make(float(np.exp(brentq(excess, *ends, xtol=MAX_ERROR_OF_LOG))))
 
 
 def _rows(study: list[dict[str, Any]], risks: dict[str, float], d: float) -> list[dict[str, Any]]:
-    """A row for every method and estimator."""
+    """Return a row for every method and estimator."""
     found: dict[tuple[str, str], dict[str, Any]] = {}
     for row in study:
         key = row["scheme"], row["estimator"]

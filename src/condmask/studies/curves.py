@@ -1,9 +1,8 @@
-"""T_1 or T_b of many samples at once: jumps at the masked values, and a smooth part known at
-nodes.
+"""T_1 or T_b of many samples at once: jumps at the masked values, and a smooth part at nodes.
 
-One Fourier transform serves all rows of a block, as `Layer` serves one sample. T_1 under Laplace
-noise or on coarse grids has no smooth part; it, and blocks with a row that is spread too widely,
-are left to single samples.
+One convolution serves all rows of a block, as in `Layer` for one sample. Samples are left to be
+treated one by one if T_1 has no smooth part, under Laplace noise or on coarse grids, or if any row
+of the block is spread too widely.
 """
 
 from math import pi
@@ -18,15 +17,15 @@ from condmask.kernels.nodes import POINTS, read, spread_rows
 from condmask.kernels.replication import quantiles_of_rows
 from condmask.law import FINE_GRID, Law
 
-PER_SIGMA = 16
-PER_BANDWIDTH = 4  # nodes, by which T_b errs by less than 1e-7
-MOST_NODES = 16_384  # of a row
-TOL = 1e-10
-REACHED = 1e-10  # of T: where it has settled, and what it may lack of a probability
+NODES_PER_SIGMA = 16
+NODES_PER_BANDWIDTH = 4  # T_b then errs by less than 1e-7
+MAX_NODES_OF_ROW = 16_384
+SETTLED = 1e-10  # distance of K from 0 or 1 that counts as none
+REACHED = 1e-10  # by which T may miss a probability that it reaches
 
 
 def serves(law: Law, *, smoothed: bool) -> bool:
-    """Whether T_1, or T_b, of samples under this law has a smooth part."""
+    """Return whether T_1, or T_b if smoothed, has a smooth part under this law."""
     return smoothed or (
         law.p > 0.0 and law.noise == "normal" and law.step <= FINE_GRID * law.sigma
     )
@@ -41,26 +40,42 @@ def of_rows(
     *,
     rearranged: bool,
 ) -> np.ndarray:
-    """The quantiles and the values of T_1, or T_b with a bandwidth for each row, one row after the
-    other.
+    """Estimate quantiles and values of T_1, or of T_b with a bandwidth for each row.
 
-    They are in the units of the data, of shape (rows, probabilities + points); NaN where the
-    values of any row, which ascend, are spread too widely.
+    Parameters
+    ----------
+    z : ndarray of shape (rows, n)
+        Masked samples, each ascending.
+    law : Law
+    widths : ndarray of shape (rows,) or None
+        Bandwidths of T_b; None for T_1.
+    q : ndarray of shape (probabilities,)
+    x : ndarray of shape (points,)
+    rearranged : bool
+        Whether quantiles are those of the monotone rearrangement.
+
+    Returns
+    -------
+    ndarray of shape (rows, probabilities + points)
+        Quantiles in the units of the data, then values of T; all NaN if any row is spread too
+        widely.
     """
     unit = law.step or 1.0
     n = z.shape[1]
     masking = Masking(law.noise, law.p, 0.0, law.step / law.sigma)
     beta = np.zeros(len(z)) if widths is None else widths / law.sigma
     spacing = (
-        1.0 / PER_SIGMA if widths is None else min(1.0 / PER_SIGMA, beta.min() / PER_BANDWIDTH)
+        1.0 / NODES_PER_SIGMA
+        if widths is None
+        else min(1.0 / NODES_PER_SIGMA, beta.min() / NODES_PER_BANDWIDTH)
     )
     width = spacing * law.sigma / unit
-    lead = np.ceil((reach(masking, TOL) + SATURATION * beta.max()) / spacing) + 2 * POINTS
+    lead = np.ceil((reach(masking, SETTLED) + SATURATION * beta.max()) / spacing) + 2 * POINTS
     rows = law.to_units(z)
-    found = np.full((len(z), q.size + x.size), np.nan)
+    estimates = np.full((len(z), q.size + x.size), np.nan)
     size = int((rows[:, -1] - rows[:, 0]).max() / width + 2.0 * lead) + 2
-    if size > MOST_NODES:
-        return found
+    if size > MAX_NODES_OF_ROW:
+        return estimates
     nodes = np.zeros((len(rows), fast_length(size)))
     origin = rows[:, 0] - lead * width
     spread_rows(rows, origin, 1.0 / width, nodes)
@@ -73,7 +88,7 @@ def of_rows(
     else:
         jump = 0.0
         most = 1.0 + (1.0 / law.p if law.p > 0.0 else beta.min() ** -2)
-        bent = most / pi / PER_BANDWIDTH**2
+        bent = most / pi / NODES_PER_BANDWIDTH**2
         own = beta[:, None]
         kernel = Kernel(spacing, lambda w: smoothed_symbol(masking, w, own), 1.0)
         smooth = kernel.sums_at(nodes, multipliers(nodes.shape[1], kernel))
@@ -84,10 +99,10 @@ def of_rows(
     quantiles_of_rows(
         rows, smooth, origin, width, jump, bent, whole, targets, rearranged, quantiles
     )
-    found[:, order] = law.from_units(quantiles) if whole else quantiles * unit
+    estimates[:, order] = law.from_units(quantiles) if whole else quantiles * unit
     points = law.grid.below(x) if law.grid is not None and whole else x / unit
-    found[:, q.size :] = _at(points, rows, smooth, origin, width, jump)
-    return found
+    estimates[:, q.size :] = _at(points, rows, smooth, origin, width, jump)
+    return estimates
 
 
 def _at(
@@ -98,7 +113,7 @@ def _at(
     width: float,
     jump: float,
 ) -> np.ndarray:
-    """The function at points in the units of the values, row by row."""
+    """Return T of each row at points in the units of the values, of shape (rows, points)."""
     out = np.zeros((len(rows), points.size))
     for k, nodes in enumerate(smooth):
         place = (points - origin[k]) / width

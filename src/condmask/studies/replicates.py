@@ -1,5 +1,4 @@
-"""One block of replicates: for each a row of numbers, of the errors, risks and intervals of every
-scheme."""
+"""Computes one block of replicates: estimates, risks and intervals of every scheme, a row each."""
 
 from collections.abc import Sequence
 from contextlib import suppress
@@ -26,16 +25,16 @@ from condmask.moments.variance_interval import variance_interval
 from condmask.pairs import pair_interval, pair_variance, theorem_2_5
 from condmask.studies import curves
 
-RECORDS = 65_536
-ROWS = 32  # of a block, at most
-ROUNDING = 1e-9  # of a value: an interval that is no longer is a point
+MAX_BLOCK_RECORDS = 65_536
+MAX_BLOCK_ROWS = 32
+POINT_INTERVAL = 1e-9  # length of an interval, in its value, that counts as a point
 
 Others = tuple[np.ndarray, ...]  # samples of variables that are not masked
 Columns = dict[tuple[str, str, str], np.ndarray]  # by scheme, estimator and statistic
 
 
 class Design(NamedTuple):
-    """What is repeated."""
+    """The design of a study: what every replicate draws, masks and estimates."""
 
     population: Any
     schemes: dict[str, Scheme]
@@ -43,28 +42,28 @@ class Design(NamedTuple):
     quantiles: np.ndarray
     points: np.ndarray
     distances: np.ndarray
-    levels: tuple[float, ...]  # of confidence
+    levels: tuple[float, ...]  # confidence levels
     crossing: str | None
-    # of the statistics in the population, NaN where it does not know
+    # statistics of the population, NaN where it does not know them
     truth: np.ndarray = np.empty(0)
-    # above which the upper half of the other column lies, if there is one
+    # the value above which the upper half of the other column lies, if there is one
     split: float | None = None
 
     @property
     def statistics(self) -> list[str]:
-        """The names of what is estimated; the last, the difference of halves, has no interval."""
+        """Return the names of the statistics; the last, the difference of halves, has no interval."""
         names = [f"quantile {q:.15g}" for q in self.quantiles] + ["mean", "s.d."]
         names += [f"cdf({t:.15g})" for t in self.points]
         return names if self.split is None else [*names, "correlation", "difference"]
 
 
 def block_size(n: int) -> int:
-    """Return the number of replications in a block of samples of ``n`` records."""
-    return max(1, min(RECORDS // n, ROWS))
+    """Return the number of replicates of n records in a block."""
+    return max(1, min(MAX_BLOCK_RECORDS // n, MAX_BLOCK_ROWS))
 
 
 def block(design: Design, seed: int, index: int) -> Columns:
-    """The statistics of one block of replicates."""
+    """Return the statistics of one block of replicates, an array of shape (rows,) for each."""
     key = _key(design, seed, index)
     (x, others) = samples(design, seed, index)
     attacks = [*(f"risk {d:.15g}" for d in design.distances), "MSE"]
@@ -79,17 +78,17 @@ def block(design: Design, seed: int, index: int) -> Columns:
             found |= _columns(name, guess, attacks, values)
         # from added noise alone there are no intervals
         if design.levels and "T_1" in scheme.estimators:
-            found |= _tried(name, z, others, of_samples(rounded, others, design), design)
+            found |= _coverage(name, z, others, of_samples(rounded, others, design), design)
     return found
 
 
 def _columns(scheme: str, estimator: str, statistics: list[str], values: np.ndarray) -> Columns:
-    """Values that have a column for each statistic."""
+    """Return the columns of values of shape (rows, statistics) under their names."""
     return {(scheme, estimator, each): own for each, own in zip(statistics, values.T, strict=True)}
 
 
 def samples(design: Design, seed: int, index: int) -> tuple[np.ndarray, Others]:
-    """The samples of a block before they are masked, checked."""
+    """Draw the samples of a block and check them; return those of x and of other variables."""
     shape = block_size(design.n), design.n
     drawn = design.population(_key(design, seed, index).derive(b"population").stream(0, 0), *shape)
     parts = [np.asarray(part) for part in (drawn if isinstance(drawn, (tuple, list)) else [drawn])]
@@ -116,7 +115,10 @@ def _key(design: Design, seed: int, index: int) -> Key:
 def _estimates(
     scheme: Scheme, z: np.ndarray, others: Others, design: Design
 ) -> dict[str, np.ndarray]:
-    """By estimator of a scheme; statistics of the masked sample, "masked", if there is none."""
+    """Return, by estimator of a scheme, its statistics, of shape (rows, statistics).
+
+    Without an estimator they are those of the masked samples, under "masked".
+    """
     law = scheme.law
     if law is None or not scheme.estimators:
         undone = _undone(scheme, z) if others and scheme.estimators else z
@@ -146,7 +148,7 @@ def _estimates(
 def _of_distribution(
     scheme: Scheme, ordered: np.ndarray, law: Law, widths: np.ndarray | None, design: Design
 ) -> np.ndarray:
-    """Quantiles and the distribution function by T_1, or T_b: NaN where a sample has none.
+    """Return quantiles and the distribution function by T_1, or T_b; NaN where there are none.
 
     A bandwidth by a rule needs values that differ, and on a grid enough steps; added normal noise
     has no inverse.
@@ -162,7 +164,9 @@ def _of_distribution(
         own = None if widths is None else widths[known]
         rearranged = crossing == "rearranged"
         found[known] = curves.of_rows(ordered[known], law, own, q, x, rearranged=rearranged)
-    for k in np.flatnonzero(known & np.isnan(found).all(axis=1)).tolist():  # what that left out
+    for k in np.flatnonzero(
+        known & np.isnan(found).all(axis=1)
+    ).tolist():  # samples that `curves` left out
         sample = scheme.estimate(ordered[k])._sample
         width = None if widths is None else widths[k]
         found[k] = [*sample.quantiles(q, width, crossing=crossing), *sample.values(x, width)]
@@ -172,7 +176,7 @@ def _of_distribution(
 def of_samples(
     z: np.ndarray, others: Others, design: Design, undone: np.ndarray | None = None
 ) -> np.ndarray:
-    """Statistics of samples; those with another column of the pseudo-values, where there are any.
+    """Return the statistics of samples; those with another column use pseudo-values, if given.
 
     Sums go from the smallest value up, so that values in another order have the same bits.
     """
@@ -185,9 +189,10 @@ def of_samples(
 
 
 def _pairs(x: np.ndarray, z: np.ndarray, others: Others, design: Design) -> np.ndarray:
-    """The correlation with the other column, and the difference of its halves; none without one.
+    """Return the correlation with the other column, and the difference between its halves.
 
-    Of pseudo-values x the correlation has the spread of the values z.
+    For pseudo-values x the correlation is divided by the spread of the values z. The array has two
+    columns, or none without another column.
     """
     if design.split is None:
         return np.empty((len(x), 0))
@@ -205,7 +210,7 @@ def _pairs(x: np.ndarray, z: np.ndarray, others: Others, design: Design) -> np.n
 
 
 def _undone(scheme: Scheme, z: np.ndarray) -> np.ndarray:
-    """Pseudo-values after reverse mapping; NaN where a sample has none."""
+    """Return pseudo-values after reverse mapping; NaN where a sample has none."""
     values = np.full(z.shape, np.nan)
     for row, own in zip(z, values, strict=True):
         with collect_warnings(EstimateWarning), suppress(UndefinedError):
@@ -216,7 +221,8 @@ def _undone(scheme: Scheme, z: np.ndarray) -> np.ndarray:
 def _attacks(
     x: np.ndarray, z: np.ndarray, distances: np.ndarray, grid: Grid | None
 ) -> dict[str, np.ndarray]:
-    """By guess how often it is within each distance, and its mean squared error.
+    """For each attacker: the share of records guessed to within each distance, and the mean squared
+    error.
 
     On a grid the error of Z_i is counted in whole steps, so that none is rounded.
     """
@@ -234,13 +240,13 @@ def _attacks(
     return found
 
 
-# --- intervals: 1 or 0 for every replicate and statistic, whether one covers, and its length ---
+# --- intervals: for every replicate and statistic, 1 if one covers, else 0; and its length ---
 
 
-def _tried(
+def _coverage(
     name: str, z: np.ndarray, others: Others, of_file: np.ndarray, design: Design
 ) -> Columns:
-    """Coverage and length in each masked sample under a scheme, by interval and statistic.
+    """Return coverage and length in each masked sample, by interval and statistic.
 
     `others` were not masked, `of_file` has the statistics of the samples as they were masked, row
     by row.
@@ -255,7 +261,7 @@ def _tried(
         # of what is exact, both ends and the target differ in rounding
         with np.errstate(invalid="ignore"):  # infinite ends
             length = most - least
-            slight = ROUNDING * np.abs(aim)
+            slight = POINT_INTERVAL * np.abs(aim)
         room = np.where(length > slight, 0.0, slight)
         known = ~(np.isnan(least) | np.isnan(most) | np.isnan(aim))
         covered = np.where(known, (least - room <= aim) & (aim <= most + room), np.nan)
@@ -266,7 +272,7 @@ def _tried(
 
 
 def ends(scheme: Scheme, z: np.ndarray, other: np.ndarray | None, design: Any) -> np.ndarray:
-    """Both ends, of shape (2, levels, targets, statistics, rows); NaN where a sample has none.
+    """Return both ends, of shape (2, levels, targets, statistics, rows); NaN where there are none.
 
     Statistics are the quantiles, the mean, the standard deviation, the distribution function at
     the points of the design, and the correlation with the other column where there is one.
@@ -283,7 +289,7 @@ def ends(scheme: Scheme, z: np.ndarray, other: np.ndarray | None, design: Any) -
 
 
 def _of_cdf(estimate: Any, design: Any, c: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Both ends of quantiles and of the distribution function, of shape (2, levels, targets,
+    """Return both ends of quantiles and of the distribution function, each of shape (2, levels, targets,
     statistics)."""
     (t, sums) = estimate._of_cdf
     sample = estimate._sample
@@ -300,8 +306,7 @@ def _of_cdf(estimate: Any, design: Any, c: np.ndarray) -> tuple[np.ndarray, np.n
 
 
 def _of_moments(first: Any, z: np.ndarray, levels: Sequence[float]) -> np.ndarray:
-    """Both ends of the mean and the standard deviation of rows like the first, at all levels at
-    once."""
+    """Return both ends of the mean and the standard deviation of all rows, at all levels."""
     sampled = first._sampled(4)._replace(masked=powers_of_rows(z, 4, first._law.sigma))
     found = []
     for target in TARGETS:
@@ -314,7 +319,7 @@ def _of_moments(first: Any, z: np.ndarray, levels: Sequence[float]) -> np.ndarra
 def _of_pairs(
     single: Sequence[Any], z: np.ndarray, other: np.ndarray, levels: Sequence[float]
 ) -> np.ndarray:
-    """Both ends of the correlation with the other column; after reverse mapping sample by
+    """Return both ends of the correlation with the other column, after reverse mapping sample by
     sample."""
     found = np.full((2, len(levels), len(TARGETS), 1, len(other)), np.nan)
     scheme = single[0].scheme

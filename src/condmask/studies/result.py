@@ -1,5 +1,4 @@
-"""What a study found: bias, RMSE and risk with their Monte Carlo standard errors, from all
-replications."""
+"""The result of a study: bias, RMSE and risk with their Monte Carlo standard errors."""
 
 import os
 from dataclasses import dataclass
@@ -42,7 +41,7 @@ class StudyResult:
     Attributes
     ----------
     identity : str
-        Tells studies apart.
+        Hash of the design and of the first block; equal for equal studies.
     seed : int
     columns : tuple of Column
     values : ndarray of shape (replications, columns)
@@ -56,7 +55,7 @@ class StudyResult:
 
     @property
     def replications(self) -> int:
-        """The number of replications done."""
+        """Return the number of replications done."""
         return len(self.values)
 
     def __eq__(self, other: object) -> bool:
@@ -78,7 +77,7 @@ class StudyResult:
     __repr__ = __str__
 
     def rows(self) -> list[dict[str, Any]]:
-        """A dict for every statistic: mean, bias, RMSE and standard errors, or a risk and its
+        """Return a dict for every statistic: mean, bias, RMSE and standard errors, or a risk and its
         standard error.
 
         With S replications the standard error of the bias is the s.d. of the errors over sqrt(S)
@@ -106,7 +105,7 @@ class StudyResult:
         return entries
 
     def value(self, scheme: str, estimator: str, statistic: str, what: str) -> float:
-        """One number, such as ``value("CM", "T_1", "quantile 0.1", "rmse")``."""
+        """Return one number, such as ``value("CM", "T_1", "quantile 0.1", "rmse")``."""
         asked = scheme, estimator, statistic
         for row in self.rows():
             if asked == (row["scheme"], row["estimator"], row["statistic"]):
@@ -117,11 +116,11 @@ class StudyResult:
         )
 
     def to_frame(self) -> Any:
-        """The rows as a pandas data frame."""
+        """Return the rows as a pandas data frame."""
         return frames.of_rows(self.rows())
 
     def to_dict(self) -> dict[str, Any]:
-        """The study in terms of JSON: "replications", "seed", "rows"."""
+        """Return the study as a dict for JSON: "replications", "seed", "rows"."""
         return {"replications": self.replications, "seed": self.seed, "rows": finite(self.rows())}
 
     def plot(self, path: str | os.PathLike[str] | None = None, *, ax: Any = None) -> Any:
@@ -168,7 +167,7 @@ class StudyResult:
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> "StudyResult":
-        """What `save` wrote."""
+        """Return the study that `save` wrote."""
         place = _checks.path(path, "path")
         try:
             described, arrays = _state.unpack(place.read_bytes())
