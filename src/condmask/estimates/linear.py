@@ -5,29 +5,27 @@ from typing import Any
 
 import numpy as np
 
-from condmask import _checks, frames
+from condmask import _checks
 from condmask.errors import ArgumentError, warn
-from condmask.estimates.base import Shared
+from condmask.estimates.linear_arguments import LinearArguments
 from condmask.estimates.results import Intervals
-from condmask.indicators import design, indicators, is_text
 from condmask.inference.interval import (
     EstimateWarning,
     Interval,
     Target,
-    check_interval_options,
 )
 from condmask.labels import groups
-from condmask.linear.chunks import CHUNK, Chunks, Named
+from condmask.linear.chunks import CHUNK, Chunks
 from condmask.linear.groups import crossed, group_means
 from condmask.linear.regress import regress
 from condmask.linear.totals import total
-from condmask.linear.variance import IntervalOptions
 from condmask.moments import heavy_tails
 
-FEW = 5.0  # unmasked records, less than which a group is flagged
+# groups that say less than so many unmasked records would are warned of
+MIN_EFFECTIVE_RECORDS = 5.0
 
 
-class LinearEstimates(Shared):
+class LinearEstimates(LinearArguments):
     """Statistics linear in the original, with weights from columns that were not masked.
 
     For parts of the records use these methods of the estimate of *all* records. Donors come from
@@ -352,68 +350,6 @@ class LinearEstimates(Shared):
         number = np.array([records])
         return Intervals.of(found, [""], about, number, ("statistic",))[""]._replace(about=about)
 
-    def _options(
-        self, confidence_level: Any, target: Any, clusters: Any, population_size: Any
-    ) -> IntervalOptions:
-        """The options of an interval, checked."""
-        level, target = check_interval_options(confidence_level, target)
-        for name, value in (("clusters", clusters), ("population_size", population_size)):
-            rule = f"{name} must be left out for target='file', where the records are not a sample"
-            _checks.require(target != "file" or value is None, rule, value)
-        size = (
-            np.inf
-            if population_size is None
-            else _checks.positive(population_size, "population_size")
-        )
-        labels = self._by_name(clusters, "clusters", labels=True)
-        code, names = (None, ()) if labels is None else groups(labels, "clusters", self._rows.size)
-        return IntervalOptions(level, target, code, size, len(names))
-
-    def _design(self, W: Any, *, intercept: bool, argument: str = "W") -> dict[str, Any]:
-        """The columns that were given, or named; of named ones that hold text, indicators."""
-        given = [W] if isinstance(W, str) else W
-        if isinstance(given, list) and all(isinstance(name, str) for name in given):
-            given = dict(zip(given, given, strict=True))
-        if not isinstance(given, dict) or not given:
-            given = design(given, argument)
-        columns: dict[str, Any] = {}
-        constant = intercept  # whether the columns up to here have one in their span
-        for name, values in given.items():
-            column = self._numbers(values, argument)
-            n = self._rows.size
-            if isinstance(column, Named):
-                columns[str(name)] = column
-            elif isinstance(values, str) and is_text(column):
-                texts = self._by_name(values, argument, labels=True)
-                columns |= indicators(texts, name, n, all_but_first=constant, argument=argument)
-                constant = True
-            else:
-                columns |= design({name: column}, argument)
-                _checks.same_length(columns[str(name)], str(name), n, "z")
-        return columns
-
-    def _label_columns(self, labels: Any) -> dict[str, Any]:
-        """The columns that make groups, by name."""
-        if isinstance(labels, str):
-            labels = [labels]
-        short = isinstance(labels, list | tuple) and 0 < len(labels) < self._rows.size
-        if short and all(isinstance(label, str) for label in labels):
-            return {name: self._by_name(name, "labels", labels=True) for name in labels}
-        table = isinstance(labels, dict) or frames.is_frame(labels)
-        names = frames.column_names(labels) if table else []
-        return {name: frames.table_column(labels, name) for name in names} or {"group": labels}
-
-    def _weights(self, weights: Any, least: float = -np.inf) -> Any:
-        """A column of weights, none of which is less."""
-        w = self._numbers(weights, "weights")
-        if not isinstance(w, Named):
-            w = frames.column(w, "weights").array
-            _checks.same_length(w, "weights", self._rows.size, "z")
-        (low,) = Chunks(self._rows, w).fold(lambda chunk: (chunk.columns[0].min(),), np.minimum)
-        if low < least:
-            raise ArgumentError(f"weights must not be negative, got {low:g}")
-        return w
-
     def _left_out(self, used: int) -> str:
         n = self._rows.size
         return (
@@ -423,7 +359,10 @@ class LinearEstimates(Shared):
     def _warn_of_few(self, records: np.ndarray) -> None:
         """Say how many groups are too small."""
         share = (1.0 - self._estimator.p) ** 2
-        few = np.count_nonzero((records > 0) & (records * share < FEW))
+        few = np.count_nonzero((records > 0) & (records * share < MIN_EFFECTIVE_RECORDS))
         if few:
-            why = f"fewer than {ceil(FEW / share)} records, and say less than {FEW:.0f} unmasked ones would"
+            why = (
+                f"fewer than {ceil(MIN_EFFECTIVE_RECORDS / share)} records, and say less than "
+                f"{MIN_EFFECTIVE_RECORDS:.0f} unmasked ones would"
+            )
             warn(f"group_means: {few} of {records.size} groups have {why}", EstimateWarning)

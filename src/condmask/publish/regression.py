@@ -14,7 +14,8 @@ from condmask.estimates.estimate import Estimate
 from condmask.estimates.estimator import ReverseMappedEstimator
 from condmask.estimates.results import Intervals
 from condmask.inference.interval import TARGETS, UNBOUNDED, EstimateWarning, Target
-from condmask.linear.masked_regress import POWERS, Masked, Table, fit
+from condmask.linear.masked_regress import fit
+from condmask.linear.masked_table import POWERS, Masked, Table
 from condmask.pairs.pair_interval import MASKED_TOGETHER
 from condmask.reverse_mapping.pairs import TOGETHER
 
