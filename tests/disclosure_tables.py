@@ -214,7 +214,7 @@ def tax_rates():
         "net": net,
         "tax": (net * stream.choice([0.05, 0.07, 0.1, 0.13, 0.19, 0.25], N)).round(2),
     }
-    return Case(table, {"net": log(0.45)}, 0.70, "tell whose", ("tax",))
+    return Case(table, {"net": log(0.45)}, 0.70, "reveal which record", ("tax",))
 
 
 def last_digits():
@@ -229,7 +229,7 @@ def last_digits():
         {"amount": amount, "reference": reference},
         {"amount": log(0.45)},
         0.85,
-        "tell whose",
+        "reveal which record",
         ("reference",),
     )
 
@@ -241,7 +241,11 @@ def profit():
     costs = (revenue * (1.0 - stream.normal(0.05, 0.12, N))).round(2)
     table = {"revenue": revenue, "costs": costs, "profit": (revenue - costs).round(2)}
     return Case(
-        table, dict.fromkeys(("revenue", "costs"), log(0.25)), 0.65, "tell whose", ("profit",)
+        table,
+        dict.fromkeys(("revenue", "costs"), log(0.25)),
+        0.65,
+        "reveal which record",
+        ("profit",),
     )
 
 

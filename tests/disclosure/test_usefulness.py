@@ -161,7 +161,7 @@ def test_where_no_sigma_passes_columns_are_to_be_left_out(most, monkeypatch):
         sigma = release.schemes["x"].sigma
         assert (
             in_shell(call[1])
-            == f"-c x --p 0.6 --sigma {sigma:g} --reverse-mapping --aggregate-ends 3"
+            == f"-c x --reverse-mapping --p 0.6 --sigma {sigma:g} --aggregate-ends 3"
         )
         assert nothing == []
     else:
@@ -229,7 +229,7 @@ def test_a_choice_for_several_columns_says_what_has_no_interval(tmp_path, capsys
     for name, other, line in zip(
         "xy", "yx", capsys.readouterr().err.splitlines()[-2:], strict=True
     ):
-        assert line.startswith(f"{name}: ConditionalMasking(")
+        assert line.startswith(f"{name}: --reverse-mapping --p 0.6 ")
         assert (
             f"masked together, so relations with {other} have estimates without intervals" in line
         )

@@ -11,6 +11,7 @@ import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scheme_classes import conditional_or_mapped
 
 import condmask as cm
 from condmask.studies import curves
@@ -83,8 +84,8 @@ def test_counts_give_the_bits_of_their_values(one):
     assert_same_answers(one.estimate(counted(one, pa.array(z))), one.estimate(z))
 
 
-PUBLISHED = {"p": 0.6, "sigma": 1.0, "step": 1.0}
-MAPS = {"reverse_mapping": True, "step": None}
+PUBLISHED = {"p": 0.6, "sigma": 1.0}
+MAPS = {"reverse_mapping": True}
 DIFFERENT = [
     ({}, {"p": 0.7}),
     ({}, {"sigma": 2.0}),
@@ -103,7 +104,12 @@ DIFFERENT = [
 @pytest.mark.parametrize(("common", "own"), DIFFERENT, ids=str)
 def test_counts_of_schemes_that_differ_in_one_thing_are_not_added(common, own):
     # where -8 is a code it is no value, so that one file has other counts with and without it
-    one, other = (cm.ConditionalMasking(**PUBLISHED | common | differs) for differs in ({}, own))
+    one, other = (
+        conditional_or_mapped(
+            **PUBLISHED | ({} if MAPS.items() <= given.items() else {"step": 1.0}) | given
+        )
+        for given in (common, common | own)
+    )
     first = counted(one, [1.0, 1.0])
     second = counted(other, [1.0, 1.0])
 
@@ -181,7 +187,9 @@ def test_bad_input_gets_one_sentence(call, sentence):
     "other", [cm.DataSwapping(), cm.AdditiveNoise(10.0), cm.MultiplicativeNoise(0.1), "scheme"]
 )
 def test_schemes_without_t_1_are_refused(other):
-    with pytest.raises(TypeError, match=r"^scheme must be ConditionalMasking, got "):
+    with pytest.raises(
+        TypeError, match=r"^scheme must be ConditionalMasking or ReverseMapping, got "
+    ):
         cm.Counts(other)
 
 

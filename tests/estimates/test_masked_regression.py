@@ -12,6 +12,7 @@ import pandas as pd
 import pytest
 import reference
 import statsmodels.api as sm
+from scheme_classes import conditional_or_mapped
 from scipy import stats
 from worlds import rest_slow
 
@@ -93,9 +94,9 @@ def released(names, missing, options, n, seed):
     for k, name in enumerate(missing):
         frame.loc[k::6, name] = np.nan
     reverse = "reverse_mapping" in options
-    options = {"p": 0.2, "step": 0.0} | options
+    options = {"p": 0.2} | ({} if reverse else {"step": 0.0}) | options
     sigma = {name: (1e-9 if reverse else 0.3) * SCALES[name] for name in names}
-    schemes = {name: cm.ConditionalMasking(sigma=sigma[name], **options) for name in names}
+    schemes = {name: conditional_or_mapped(sigma=sigma[name], **options) for name in names}
     release = cm.mask_table(frame, schemes, rng=seed, nan_policy="omit", **ACCEPT)
     fourth = 6.0 if "noise" in options else 3.0
     return release, reference.MaskedRegression(
@@ -266,7 +267,7 @@ def test_gaps_in_one_stratum_are_refused_where_reverse_mapping_masked_columns_to
 def test_no_error_of_a_stratum_is_far_below_that_of_least_squares(reverse_mapping):
     # the variance is a small difference of large means, and was 0 in two of ten such files
     options = {"reverse_mapping": True} if reverse_mapping else {"step": 10.0}
-    scheme = cm.ConditionalMasking(0.6, 300.0, strata="region", **options)
+    scheme = conditional_or_mapped(0.6, 300.0, strata="region", **options)
     for seed in range(12):
         rng = np.random.default_rng(seed)
         region = rng.choice(["east", "north", "west"], 2_000, p=[0.3, 0.5, 0.2])

@@ -11,6 +11,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 import reference
+from scheme_classes import conditional_or_mapped
 
 import condmask as cm
 from condmask.estimates.estimate import estimate_parts
@@ -254,7 +255,7 @@ def test_other_strata_than_those_of_the_donors_would_mislead():
 
 @pytest.mark.parametrize("options", [{"step": 0}, {"decimals": 1}, {"reverse_mapping": True}])
 def test_values_that_come_part_by_part_are_those_that_come_at_once(options):
-    scheme = cm.ConditionalMasking(0.6, 1.0, **options)
+    scheme = conditional_or_mapped(0.6, 1.0, **options)
     z = A.round(1)
     z[::7] = np.nan
 

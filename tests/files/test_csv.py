@@ -501,7 +501,7 @@ def test_numbers_in_the_wrong_place_name_the_row_of_the_whole_file(tmp_path):
         (
             "id,pay,é\n1,2,3\n".encode("latin-1"),
             {},
-            "another format, encoding or delimiter; pass csv=CsvFormat(encoding=",
+            r"another format, encoding or delimiter; pass csv=CsvFormat\(encoding=",
         ),
         (b"id,pay\n", {}, "pay must have at least 2 values, got 0"),
         (b"id,pay", {}, "it is damaged, or of another format"),

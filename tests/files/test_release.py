@@ -27,14 +27,24 @@ SEEDS = {"people.parquet": 1, "people.arrow": 2, "people.csv": 3, "months": 4}
 TABLE = people(1200).select(["id", "pay", "age", "score", "region"])
 
 
+def in_terms_of_today(entries):
+    """A scheme of version 1, in which one class had the parameters of both."""
+    entries = dict(entries)
+    if entries.pop("reverse_mapping", False):
+        del entries["donors"]
+        return entries | {"scheme": "ReverseMapping"}
+    del entries["scale"]
+    return entries
+
+
 @pytest.mark.parametrize("name", SAID)
 def test_releases_of_version_1_are_read_with_the_numbers_of_then(name):
     said = SAID[name]
     release = cm.read_release(RELEASED / name)
     assert release.records == said["records"]
-    assert {column: scheme.to_dict() for column, scheme in release.schemes.items()} == said[
-        "schemes"
-    ]
+    assert {column: scheme.to_dict() for column, scheme in release.schemes.items()} == {
+        column: in_terms_of_today(entries) for column, entries in said["schemes"].items()
+    }
     for column, then in said["columns"].items():
         estimate = release[column]
         close = {"rel": 1e-12, "nan_ok": False}
@@ -187,7 +197,7 @@ COLUMN = {"scheme": "ConditionalMasking", "p": 0.6, "sigma": 500.0}
 @pytest.mark.parametrize(
     ("change", "error", "message"),
     [
-        (entries_with(version=3), ValueError, "was masked by a newer condmask, got version 3"),
+        (entries_with(version=4), ValueError, "was masked by a newer condmask, got version 4"),
         (
             lambda content: content[: len(content) // 2],
             cm.FileError,

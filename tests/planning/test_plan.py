@@ -17,6 +17,7 @@ from scipy.stats import laplace, norm
 from worlds import rest_slow
 
 import condmask as cm
+from condmask.masking.scheme import Scheme
 from condmask.planning.candidates import DECILE_PROBABILITIES, QUANTILES, cdf_variances
 from condmask.studies.populations import Fixed
 
@@ -286,9 +287,7 @@ def test_a_plan_reads_and_writes(tmp_path):
 
     entries = json.loads(json.dumps(made.to_dict(), allow_nan=False))
     assert len(entries["schemes"]) == 18
-    assert (
-        cm.ConditionalMasking.from_dict(entries["suggestions"]["most useful"]) == made.best.scheme
-    )
+    assert Scheme.from_dict(entries["suggestions"]["most useful"]) == made.best.scheme
     rows = made.to_frame()
     assert set(rows["p"]) == {0.3, 0.6, 0.8}
     assert rows["refused"].tolist() == made.refused.tolist()

@@ -42,6 +42,7 @@ each_plot = pytest.mark.parametrize(("draw", "count"), PLOTS.values(), ids=PLOTS
 
 @each_plot
 def test_a_new_figure_is_shown_by_pyplot_and_its_axes_come_back(draw, count):
+    pyplot.close("all")  # what other tests of this process have left open
     axes = draw()
 
     assert np.shape(axes) == (() if count == 1 else (count,))

@@ -16,6 +16,7 @@ import pytest
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.colors import to_hex
 from matplotlib.text import Text
+from scheme_classes import conditional_or_mapped
 
 import condmask as cm
 from condmask._digits import number
@@ -446,7 +447,7 @@ def test_more_than_five_predicted_errors_are_too_many(options, unit, tmp_path):
     """Beside rounding to the next step, and beside a twentieth of the s.d. for means at the
     ends."""
     x = np.random.default_rng(2).lognormal(0.0, 0.3, 400).round(4)
-    schemes = {"x": cm.ConditionalMasking(0.6, 0.4, **options)}
+    schemes = {"x": conditional_or_mapped(0.6, 0.4, **options)}
     more = {"accept_visible_coins": True}
     release = cm.mask_table({"x": x}, schemes, rng=1, round=options.get("decimals") == 1, **more)
     found = release["x"].mean_interval(target="file")
@@ -475,7 +476,7 @@ def test_every_kind_of_column_has_a_report(options, change, tmp_path):
     rng = np.random.default_rng(2)
     x = change(rng.lognormal(8.0, 0.5, 400).round(2))
     frame = pd.DataFrame({"income": x, "region": rng.choice(["east", "west"], x.size)})
-    page = made_of(frame, cm.ConditionalMasking(0.6, 500.0, **options), tmp_path / "a.html")
+    page = made_of(frame, conditional_or_mapped(0.6, 500.0, **options), tmp_path / "a.html")
 
     assert "Is this the original" not in page
     assert ("records are too few to measure" in page) is (x.size < 100)

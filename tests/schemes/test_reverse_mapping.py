@@ -94,7 +94,7 @@ def test_ties_of_keys_are_broken_by_random_words_and_never_by_rows():
     pairs = np.append(1e9 + np.repeat(np.arange(20.0), 2) * 1e3, np.ones(9))
 
     assert_same_bits(scheme.mask(x, rng=8), reference_of({"": scheme}, [x], 8)[0])
-    log = scheme_of(0.5, 1e3, scale="log")  # keys of infinity and of zero
+    log = scheme_of(0.5, 1e3, scale="log", missing=None)  # keys of infinity and of zero
     assert_same_bits(log.mask(pairs, rng=9), reference_of({"": log}, [pairs], 9)[0])
 
 

@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from compared import AGE, SCHEME, D, X
+from scheme_classes import conditional_or_mapped
 from scipy.special import ndtr
 from scipy.stats import expon, gamma, laplace, norm
 
@@ -148,7 +149,7 @@ def test_refusals(options, message):
 )
 def test_schemes_that_samples_cannot_have_are_refused_before_others_are_tuned(option):
     with pytest.raises(ValueError, match="no strata and no open ends, since samples have none"):
-        cm.compare(X, cm.ConditionalMasking(0.6, 500.0, **option), d=D, replications=10)
+        cm.compare(X, conditional_or_mapped(0.6, 500.0, **option), d=D, replications=10)
 
 
 @pytest.mark.parametrize("risk", [0.4, 0.6])

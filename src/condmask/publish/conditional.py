@@ -1,6 +1,7 @@
 """Conditional masking with noise on a grid, with the audit of what it releases and its
 estimators."""
 
+import inspect
 import warnings
 from dataclasses import KW_ONLY, InitVar, dataclass
 from typing import Any, ClassVar, Self
@@ -102,6 +103,8 @@ class ConditionalMasking(SwapMasking, ConditionalScheme):
     """
 
     method: ClassVar[str] = "ConditionalMasking"
+    # `__new__` below takes the deprecated parameters, too, which `help` need not list
+    __signature__: ClassVar[inspect.Signature] = inspect.signature(ConditionalScheme)
     _: KW_ONLY
     # deprecated: parameters of `ReverseMapping`, which versions up to 0.2 took here
     reverse_mapping: InitVar[bool] = False
