@@ -33,13 +33,18 @@ SCHEMES = {
     "permutation": {},
     "sample": {"donors": "sample"},
     "Laplace": {"noise": "laplace"},
-    "reverse": {"reverse_mapping": True},
+    "reverse": {},
 }
+
+
+def scheme_class(kind):
+    """The class of the schemes of a kind."""
+    return cm.ReverseMapping if kind == "reverse" else cm.ConditionalMasking
 
 
 def scheme_of(law, kind, p, sigma=SIGMA):
     grid = {} if kind == "reverse" else LAWS[law].grid
-    return cm.ConditionalMasking(p, sigma * LAWS[law].std(), **SCHEMES[kind], **grid)
+    return scheme_class(kind)(p, sigma * LAWS[law].std(), **SCHEMES[kind], **grid)
 
 
 # --- one column: what condmask.simulate tries by itself ---
@@ -144,7 +149,7 @@ def relations(rng, law, kind, p, n):
     group = rng.random(n) < 0.15
     weights = rng.gamma(2.0, 0.5, n)
     own = scheme_of(law, kind, float(p))
-    joint = cm.ConditionalMasking(own.p, SIGMA, **SCHEMES[kind])
+    joint = scheme_class(kind)(own.p, SIGMA, **SCHEMES[kind])
     release = masked(rng, {"x": x, "v": v, "w": w}, {"x": own, "v": joint})
     estimate = release["x"]
     slope = CORRELATION * population.std()
@@ -196,7 +201,7 @@ def regression(rng, law, design, p, n):
     """Coefficients of y on x, w and v, and whether that of x has bounds."""
     columns = file_of(rng, law, int(n))
     kind, names = DESIGNS[design]
-    scheme = cm.ConditionalMasking(float(p), 0.5, **SCHEMES[kind])
+    scheme = scheme_class(kind)(float(p), 0.5, **SCHEMES[kind])
     release = masked(rng, columns, dict.fromkeys(names, scheme))
     x, w, v, y = columns.values()
     of_file = np.linalg.lstsq(np.column_stack([np.ones(x.size), x, w, v]), y, rcond=None)[0][1:]

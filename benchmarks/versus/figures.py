@@ -91,10 +91,12 @@ def case(seed, noise, donors, p, name, shape, n, kind=""):
     pools = groups if kind == "strata" else np.zeros(n)
     z = [masked(rng, each, noise, donors, p, step, pools, mapped=kind == "mapped") for each in x]
     options = {"decimals": 2} if name == "cents" else {"step": step}
-    options = {"mapped": {"reverse_mapping": True}, "strata": options | {"strata": "g"}}.get(
-        kind, options
-    )
-    scheme = cm.ConditionalMasking(p, SIGMA, noise=noise, donors=donors, **options)
+    if kind == "strata":
+        options |= {"strata": "g"}
+    if kind == "mapped":
+        scheme = cm.ReverseMapping(p, SIGMA, noise=noise)
+    else:
+        scheme = cm.ConditionalMasking(p, SIGMA, noise=noise, donors=donors, **options)
     estimate = scheme.estimate(
         z if kind == "batch" else z[0], strata=groups if kind == "strata" else None
     )

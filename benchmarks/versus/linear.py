@@ -18,12 +18,13 @@ COLUMNS = 10
 SIGMA = 1.0
 
 
-def file(n, **options):
+def file(n, mapped, **options):
     """Columns, an original that depends on them, and the estimate of its release."""
     rng = np.random.default_rng(1)
     W = rng.normal(size=(n, COLUMNS)) + 5.0
     x = W.sum(axis=1) + rng.normal(size=n)
-    scheme = cm.ConditionalMasking(0.6, SIGMA, **options)
+    make = cm.ReverseMapping if mapped else cm.ConditionalMasking
+    scheme = make(0.6, SIGMA, **options)
     return W, x, scheme.estimate(scheme.mask(x, rng=1, accept_visible_coins=True))
 
 
@@ -44,12 +45,12 @@ def measure(args, n=N):
 
     calls = {}
     releases = {
-        "reverse": {"reverse_mapping": True},
+        "reverse": {},
         "sample": {"donors": "sample"},
         "permutation": {"donors": "permutation"},
     }
     for name, options in releases.items():
-        W, x, estimate = file(n, **options)
+        W, x, estimate = file(n, name == "reverse", **options)
         design = check(W, x, estimate)
         calls[name] = lambda W=W, estimate=estimate: estimate.regress(W)
         if name == "reverse":

@@ -152,7 +152,7 @@ def audit(
 
     See Also
     --------
-    ConditionalMasking.mask, ReverseMapping.mask : refuse a release for the same findings.
+    mask_table : refuses a release for the same findings.
 
     Notes
     -----
