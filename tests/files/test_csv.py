@@ -417,10 +417,12 @@ def test_whatever_python_writes_comes_back_equal_for_python(
     for k, value in enumerate(INCOME):
         first, last = rows[k % len(rows)]
         writer.writerow([first, f"{value:.2f}", last])
+    expected = list(csv.reader(io.StringIO(file.getvalue(), newline=""), delimiter=delimiter))
+    # Python 3.11 may leave a carriage return bare, and itself reads it as the end of a line
+    hypothesis.assume(len(expected) == 1 + len(INCOME))
     form = cm.CsvFormat(delimiter=delimiter, decimal=".")
     found = mask_bytes(folder, file.getvalue().encode(), csv=form).decode()
 
-    expected = list(csv.reader(io.StringIO(file.getvalue(), newline=""), delimiter=delimiter))
     for row, value in zip(expected[1:], memory(INCOME), strict=True):
         row[1] = f"{value:.2f}"
     assert list(csv.reader(io.StringIO(found, newline=""), delimiter=delimiter)) == expected

@@ -6,8 +6,8 @@ Oracle: the table, cut into files.
 
 import os
 import shutil
+from importlib.util import find_spec
 
-import duckdb
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -77,11 +77,13 @@ def test_a_release_of_numbered_files_has_the_order_of_numbers_for_all_readers(tm
         assert_same(pq.read_table(tmp_path / "out")[name], expected[name])
     assert pd.read_parquet(tmp_path / "out")["id"].tolist() == ids
     assert pl.read_parquet(tmp_path / "out/*.parquet")["id"].to_list() == ids
-    assert [
-        row[0] for row in duckdb.sql(f"select id from '{tmp_path}/out/*.parquet'").fetchall()
-    ] == ids
     for place in (source, source / "*.parquet", tmp_path / "out"):
         assert cm.read_column(place, "id").tolist() == ids
+    if find_spec("duckdb"):  # which the lowest versions do without
+        import duckdb
+
+        rows = duckdb.sql(f"select id from '{tmp_path}/out/*.parquet'").fetchall()
+        assert [row[0] for row in rows] == ids
     assert release["pay"].correlation("age") == cm.read_release(tmp_path / "out")[
         "pay"
     ].correlation("age")
