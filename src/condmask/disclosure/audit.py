@@ -10,7 +10,7 @@ import numpy as np
 
 from condmask import _checks, frames
 from condmask._digits import finite, line
-from condmask.disclosure.known_coins import Figures
+from condmask.disclosure.figures import Figures
 from condmask.disclosure.limits import Case, Limits, audit_figures_and_findings
 from condmask.disclosure.rails import (
     MIN_FILE_RECORDS,

@@ -16,7 +16,7 @@ what others show, a kept one also from its own released values.
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import product
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -29,6 +29,7 @@ from condmask.disclosure.features import (
     FEATURES_OF_OTHERS,
     twins,
 )
+from condmask.disclosure.figures import Figures
 from condmask.disclosure.formulas import STANDALONE_GUESSES
 from condmask.disclosure.joint_law import JointLaw, fullest
 from condmask.disclosure.named import NAMED
@@ -61,35 +62,6 @@ FEWEST = 20  # of like predictions, at most; records and blocks of one
 # what is seen of records; who teaches; who is tried; what is guessed before
 Group = tuple[np.ndarray, np.ndarray, np.ndarray, list[np.ndarray]]
 Distances = Mapping[str, Sequence[float]] | None  # by column
-
-
-class Figures(NamedTuple):
-    """Shares of records whose value is guessed to within d, for one column.
-
-    Attributes
-    ----------
-    d : float
-        In spreads of the column on the line on which noise is added, or in the units of the data.
-    constant, clear, expected, worst : float
-        By attacker; NaN for one that was not tried.
-    error : float
-        The standard error of ``worst - clear``, by unit.
-    linked : float
-        What of ``worst`` comes of swapped values whose owner the columns in clear tell.
-    """
-
-    d: float
-    constant: float
-    clear: float
-    expected: float
-    worst: float
-    error: float = 0.0
-    linked: float = 0.0
-
-    @property
-    def lift(self) -> float:
-        """What a release adds for an attacker who knows every coin."""
-        return self.worst - self.clear
 
 
 def alone(table: Table, name: str, scheme: Any, distances: Sequence[float]) -> list[Figures]:

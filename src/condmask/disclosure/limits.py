@@ -14,7 +14,8 @@ import numpy as np
 
 from condmask.correlations import intraclass, ranks
 from condmask.disclosure.computable import Formula, computable
-from condmask.disclosure.known_coins import Figures, attacked
+from condmask.disclosure.figures import Figures, mean_figures
+from condmask.disclosure.known_coins import attacked
 from condmask.disclosure.rails import SHUFFLE, Finding, guard_rail_findings
 from condmask.disclosure.sample import Sample, is_log, sample_of, spread_of, two_digits
 from condmask.disclosure.table import ORDER, column_of
@@ -72,8 +73,7 @@ def attack_averaged(case: Case) -> dict[str, Figures]:
     drawn: list[list[Figures]] = []
     for number in range(MAX_MASKINGS):
         drawn.append([rows[0] for rows in attacked(case.sample, case.schemes, number).values()])
-        means = [Figures(*row) for row in np.mean(drawn, axis=0).tolist()]
-        means = [row._replace(error=row.error / np.sqrt(len(drawn))) for row in means]
+        means = [mean_figures(rows) for rows in zip(*drawn, strict=True)]
         if not any(0.0 < abs(row.lift - case.limits.lift) < 2.0 * row.error for row in means):
             break
     return dict(zip(case.schemes, means, strict=True))
