@@ -9,8 +9,8 @@ if TYPE_CHECKING:
     from condmask._randomness import Key as Key
     from condmask.disclosure.audit import Audit as Audit
     from condmask.disclosure.audit import audit as audit
-    from condmask.disclosure.insiders import InsiderRisk as InsiderRisk
-    from condmask.disclosure.linkage import Linkage as Linkage
+    from condmask.disclosure.column.insiders import InsiderRisk as InsiderRisk
+    from condmask.disclosure.column.linkage import Linkage as Linkage
     from condmask.disclosure.risk import risk as risk
     from condmask.disclosure.risk_result import RecordRisk as RecordRisk
     from condmask.disclosure.risk_result import Risk as Risk
@@ -63,8 +63,8 @@ _NAMES = {
     "disclosure.audit": "audit Audit",
     "disclosure.risk": "risk",
     "disclosure.risk_result": "Risk RecordRisk",
-    "disclosure.insiders": "InsiderRisk",
-    "disclosure.linkage": "Linkage",
+    "disclosure.column.insiders": "InsiderRisk",
+    "disclosure.column.linkage": "Linkage",
     "planning.plan": "plan",
     "planning.plan_result": "Plan",
     "reports.report": "report",

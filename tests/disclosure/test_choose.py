@@ -11,7 +11,7 @@ import pytest
 
 import condmask as cm
 from condmask.disclosure.choose import choose, with_wider_noise
-from condmask.disclosure.table import Table
+from condmask.disclosure.unmasked import Table
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*aggregate_ends:condmask.ReleaseWarning")
 N = 4_000

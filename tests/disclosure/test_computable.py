@@ -6,7 +6,7 @@ import pytest
 
 from condmask.disclosure.computable import computable
 from condmask.disclosure.sample import sample_of
-from condmask.disclosure.table import Table, clear_of
+from condmask.disclosure.unmasked import Table, clear_of
 
 N = 6_000
 STREAM = np.random.default_rng(0)

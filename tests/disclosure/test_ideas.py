@@ -13,15 +13,14 @@ from condmask.disclosure import (
     attacker_view,
     features,
     formulas,
-    joint_law,
     named,
-    rare_values,
     related,
-    table,
     units,
+    unmasked,
 )
+from condmask.disclosure.column import joint_law, rare_values
 from condmask.disclosure.sample import Sample, draw, sample_of
-from condmask.disclosure.table import Clear, Table, clear_of, numbers_and_labels, numbers_in
+from condmask.disclosure.unmasked import Clear, Table, clear_of, numbers_and_labels, numbers_in
 from condmask.masking.ends import aggregate
 
 NAN = float("nan")
@@ -442,11 +441,11 @@ def test_numbers_that_are_whole_in_some_rows_alone_tell_no_units_of_a_long_table
     n = ROWS.size * 20
     x = NUMBER[np.arange(n) // 20] * 1.0
     firm = np.arange(n) // 20 * 1.0
-    firm[np.setdiff1d(np.arange(n), in_stretches(n, table.MAX_EXAMINED_ROWS))[0]] += 0.5
+    firm[np.setdiff1d(np.arange(n), in_stretches(n, unmasked.MAX_EXAMINED_ROWS))[0]] += 0.5
 
     found = clear_of({"firm": firm}, {"x": x})
 
-    assert np.array_equal(found.rows, in_stretches(n, table.MAX_EXAMINED_ROWS))
+    assert np.array_equal(found.rows, in_stretches(n, unmasked.MAX_EXAMINED_ROWS))
     assert "firm" in found.units
     pairs = clear_of({"pair": np.floor(np.column_stack((firm, firm)))}, {"x": x})
     assert np.unique(pairs.rows // 20, return_counts=True)[1].tolist() == [20] * (

@@ -15,7 +15,7 @@ from scipy.stats import binom, norm
 
 import condmask as cm
 from condmask.closed_form_risk import interval_risk
-from condmask.disclosure import insiders
+from condmask.disclosure.column import insiders
 
 N = 3_000
 D = np.array([250.0, 500.0, 1_000.0])

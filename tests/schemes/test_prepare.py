@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 import condmask as cm
-from condmask.disclosure.table import MAX_EXAMINED_ROWS
+from condmask.disclosure.unmasked import MAX_EXAMINED_ROWS
 from condmask.files.parts import Source
 
 RNG = np.random.default_rng(3)

@@ -10,6 +10,7 @@ import numpy as np
 
 from condmask import _checks, frames
 from condmask._digits import finite, line
+from condmask.disclosure.column.rare_values import open_ends, with_ends
 from condmask.disclosure.figures import Figures
 from condmask.disclosure.limits import Case, Limits, audit_figures_and_findings
 from condmask.disclosure.rails import (
@@ -19,9 +20,8 @@ from condmask.disclosure.rails import (
     findings_on_values,
     findings_without_simulation,
 )
-from condmask.disclosure.rare_values import open_ends, with_ends
 from condmask.disclosure.sample import sample_of
-from condmask.disclosure.table import Table, clear_of
+from condmask.disclosure.unmasked import Table, clear_of
 from condmask.errors import ArgumentTypeError, Refusals, ReleaseError, ReleaseWarning, warn
 from condmask.grid import check_fits
 from condmask.marks import refuse_marked

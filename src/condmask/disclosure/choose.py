@@ -18,10 +18,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from condmask._blocks import evenly_spaced
+from condmask.disclosure.column.rare_values import too_often
 from condmask.disclosure.limits import Case, widened
-from condmask.disclosure.rare_values import too_often
 from condmask.disclosure.sample import sample_of, spread, two_digits
-from condmask.disclosure.table import Table
+from condmask.disclosure.unmasked import Table
 from condmask.inference.interval import UndefinedError
 from condmask.linear.records import Records
 from condmask.reverse_mapping.pseudo_values import ReverseMapped

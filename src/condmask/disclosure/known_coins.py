@@ -23,6 +23,7 @@ import numpy as np
 from condmask._blocks import evenly_spaced
 from condmask.correlations import pearson, ranks
 from condmask.disclosure.attacker_view import AttackerView
+from condmask.disclosure.column.joint_law import JointLaw, fullest
 from condmask.disclosure.features import (
     FEATURES_OF_CLEAR,
     FEATURES_OF_ITSELF,
@@ -31,10 +32,9 @@ from condmask.disclosure.features import (
 )
 from condmask.disclosure.figures import Figures
 from condmask.disclosure.formulas import STANDALONE_GUESSES
-from condmask.disclosure.joint_law import JointLaw, fullest
 from condmask.disclosure.named import NAMED
 from condmask.disclosure.sample import Sample, draw, line_of
-from condmask.disclosure.table import MAX_EXAMINED_ROWS, Table
+from condmask.disclosure.unmasked import MAX_EXAMINED_ROWS, Table
 from condmask.errors import optional
 from condmask.strata import values_by_pool
 

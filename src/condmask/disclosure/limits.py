@@ -18,7 +18,7 @@ from condmask.disclosure.figures import Figures, mean_figures
 from condmask.disclosure.known_coins import attacked
 from condmask.disclosure.rails import SHUFFLE, Finding, guard_rail_findings
 from condmask.disclosure.sample import Sample, is_log, sample_of, spread_of, two_digits
-from condmask.disclosure.table import ORDER, column_of
+from condmask.disclosure.unmasked import ORDER, column_of
 from condmask.strata import crossed, names_of, present_values
 
 SIGMA_FACTORS = (1.5, 2.0, 3.0, 5.0, 10.0, 30.0, 100.0)  # times sigma, tried

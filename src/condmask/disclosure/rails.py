@@ -14,8 +14,8 @@ import numpy as np
 
 from condmask._digits import number
 from condmask.correlations import pearson, ranks
-from condmask.disclosure.rare_values import MAX_OWN_VALUE_CHANCE, against_rare, too_often
-from condmask.disclosure.table import Table
+from condmask.disclosure.column.rare_values import MAX_OWN_VALUE_CHANCE, against_rare, too_often
+from condmask.disclosure.unmasked import Table
 from condmask.masking.ends import aggregate
 from condmask.strata import SMALLEST
 

@@ -19,8 +19,8 @@ from condmask._blocks import evenly_spaced
 from condmask.disclosure.attacker_view import AttackerView
 from condmask.disclosure.features import MAX_PAIRED_COLUMNS, MAX_TRIED_RECORDS, SMALLEST_SCALE
 from condmask.disclosure.formulas import RECORDS_PER_TERM, about_most
-from condmask.disclosure.table import ORDER
 from condmask.disclosure.units import codes_of
+from condmask.disclosure.unmasked import ORDER
 
 BEFORE = (1, 2, 4, 12)  # records before that a value may follow from
 FACTORS = 3  # columns of which products are

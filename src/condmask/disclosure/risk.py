@@ -8,9 +8,9 @@ import numpy as np
 
 from condmask import _checks, frames
 from condmask.disclosure.audit import table_of
-from condmask.disclosure.joint_law import JointLaw
+from condmask.disclosure.column.joint_law import JointLaw
+from condmask.disclosure.column.rare_values import most_exposed
 from condmask.disclosure.known_coins import D, attacked
-from condmask.disclosure.rare_values import most_exposed
 from condmask.disclosure.risk_result import (
     BEST_ATTACKER,
     BEST_CONSTANT,
@@ -22,7 +22,7 @@ from condmask.disclosure.risk_result import (
     Risk,
 )
 from condmask.disclosure.sample import is_log, sample_of, spread_of, two_digits
-from condmask.disclosure.table import Table
+from condmask.disclosure.unmasked import Table
 from condmask.errors import ArgumentError, ArgumentTypeError
 from condmask.grid import check_fits
 from condmask.missing_codes import released_codes, without_codes

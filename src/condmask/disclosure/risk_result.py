@@ -8,10 +8,10 @@ import numpy as np
 
 from condmask import _checks
 from condmask._digits import line
-from condmask.disclosure.insiders import InsiderRisk, insider_risk
-from condmask.disclosure.joint_law import JointLaw
-from condmask.disclosure.linkage import Linkage, Uniques, record_linkage, uniques, wilson
-from condmask.disclosure.table import Table
+from condmask.disclosure.column.insiders import InsiderRisk, insider_risk
+from condmask.disclosure.column.joint_law import JointLaw
+from condmask.disclosure.column.linkage import Linkage, Uniques, record_linkage, uniques, wilson
+from condmask.disclosure.unmasked import Table
 from condmask.errors import ArgumentError, ArgumentTypeError
 from condmask.strata import values_by_pool
 

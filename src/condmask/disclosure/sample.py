@@ -7,8 +7,8 @@ import numpy as np
 
 from condmask._blocks import in_stretches
 from condmask._randomness import seeded_key
-from condmask.disclosure.table import MAX_EXAMINED_ROWS, ORDER, Clear, Table
 from condmask.disclosure.units import TURNS
+from condmask.disclosure.unmasked import MAX_EXAMINED_ROWS, ORDER, Clear, Table
 from condmask.masking.draws import toss
 from condmask.strata import make_pools
 

@@ -9,7 +9,7 @@ import numpy as np
 from condmask import _checks, frames
 from condmask.disclosure.choose import is_skewed
 from condmask.disclosure.sample import two_digits
-from condmask.disclosure.table import Table
+from condmask.disclosure.unmasked import Table
 from condmask.errors import ArgumentError, ArgumentTypeError, CondmaskError
 from condmask.inference.interval import TARGETS
 from condmask.marks import refuse_marked

@@ -11,7 +11,7 @@ import numpy as np
 
 from condmask import frames
 from condmask._blocks import evenly_spaced
-from condmask.disclosure.table import Table, clear_of
+from condmask.disclosure.unmasked import Table, clear_of
 from condmask.files.arrow import ArrowTable, pa, pc
 
 MAX_UNITS = 256  # of which all rows are audited

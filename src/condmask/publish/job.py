@@ -15,10 +15,10 @@ from condmask import _checks
 from condmask._randomness import WHOLE, Key, Randomness, check_rng, group_name, root_key
 from condmask.disclosure.audit import DEFAULT_LIMITS, check_at_once, check_attack, limits_of
 from condmask.disclosure.choose import TRIES, Choice, choose, with_wider_noise
+from condmask.disclosure.column.rare_values import open_ends, with_ends
 from condmask.disclosure.limits import Limits
 from condmask.disclosure.rails import min_pool_records
-from condmask.disclosure.rare_values import open_ends, with_ends
-from condmask.disclosure.table import Table, clear_of, glimpse_of
+from condmask.disclosure.unmasked import Table, clear_of, glimpse_of
 from condmask.errors import ArgumentError, Refusals, ReleaseWarning, warn
 from condmask.estimates.origin import Origin
 from condmask.files.about import Published

@@ -15,7 +15,7 @@ from condmask._randomness import Key
 from condmask.disclosure.audit import DEFAULT_LIMITS, check_at_once, check_attack
 from condmask.disclosure.limits import Limits
 from condmask.disclosure.rails import min_pool_records
-from condmask.disclosure.table import Table
+from condmask.disclosure.unmasked import Table
 from condmask.errors import ArgumentError, Refusals, ReleaseWarning, warn
 from condmask.frames import Column
 from condmask.grid import nearest

@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from condmask.disclosure.audit import refuse_too_few_records
-from condmask.disclosure.table import clear_of
+from condmask.disclosure.unmasked import clear_of
 from condmask.errors import (
     ArgumentError,
     CondmaskError,

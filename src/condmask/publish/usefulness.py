@@ -20,7 +20,7 @@ import numpy as np
 
 from condmask.disclosure.audit import audit_table
 from condmask.disclosure.limits import Limits
-from condmask.disclosure.table import Table, clear_of
+from condmask.disclosure.unmasked import Table, clear_of
 from condmask.errors import ReleaseWarning, warn
 from condmask.inference.interval import UndefinedError
 from condmask.linear.records import Records

@@ -20,7 +20,7 @@ import numpy as np
 from condmask import _checks
 from condmask._blocks import Workers, ordered_map
 from condmask._randomness import study_seed
-from condmask.disclosure.rare_values import open_ends
+from condmask.disclosure.column.rare_values import open_ends
 from condmask.errors import ArgumentError, ArgumentTypeError, optional, warn
 from condmask.estimates.sample import CROSSINGS
 from condmask.files.parts import read_column

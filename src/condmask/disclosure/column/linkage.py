@@ -11,7 +11,7 @@ import numpy as np
 
 from condmask import _checks
 from condmask._blocks import evenly_spaced
-from condmask.disclosure.table import Table
+from condmask.disclosure.unmasked import Table
 from condmask.errors import ArgumentTypeError
 
 MAX_LINKED_RECORDS = 8_192  # masked records that are linked

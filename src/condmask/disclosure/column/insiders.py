@@ -17,8 +17,8 @@ import numpy as np
 
 from condmask._blocks import evenly_spaced
 from condmask._digits import line
-from condmask.disclosure.joint_law import JointLaw, fullest
-from condmask.disclosure.table import Table
+from condmask.disclosure.column.joint_law import JointLaw, fullest
+from condmask.disclosure.unmasked import Table
 from condmask.errors import ArgumentTypeError
 from condmask.strata import values_by_pool
 

@@ -12,9 +12,9 @@ from typing import Any
 import numpy as np
 
 from condmask._blocks import blocks
-from condmask.disclosure.joint_law import JointLaw
+from condmask.disclosure.column.joint_law import JointLaw
 from condmask.disclosure.sample import two_digits
-from condmask.disclosure.table import Table
+from condmask.disclosure.unmasked import Table
 from condmask.law import Law
 from condmask.masking.ends import AUTO
 from condmask.reverse_mapping.mapping import places

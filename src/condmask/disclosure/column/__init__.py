@@ -1,0 +1,1 @@
+"""Closed forms of a column: the law of originals and released values, rare values, insiders, links."""
