@@ -126,7 +126,7 @@ def test_all_that_is_refused_is_said_at_once():
     assert ["shuffle" in text for text in found] == [True, False]
     assert "copy" in found[1]
     with pytest.raises(
-        cm.ReleaseError, match=r"^revenue: rows are in the order.*pass shuffle=True"
+        cm.ReleaseError, match=r"^C8 revenue: rows are in the order.*pass shuffle=True"
     ):
         cm.mask_table(table, {"revenue": log()})  # what is seen at once comes first
     with pytest.raises(cm.ReleaseError, match="copy"):

@@ -101,7 +101,7 @@ def test_five_faults_are_said_together_before_an_attack(tmp_path, capsys, monkey
     assert lines[-1].startswith("condmask: error: 5 problems were found: ")
     assert [fault in lines[-1] for fault in FAULTS] == [True] * 5
     assert "pass --again." in lines[-1]
-    assert any(line.startswith("warning: person has a different value") for line in lines)
+    assert any(line.startswith("warning: C20 person has a different value") for line in lines)
     assert target.read_bytes() == before
 
 
@@ -284,7 +284,7 @@ def test_a_warning_comes_before_the_file_and_the_exit_code_says_so(tmp_path, cap
     )
 
     assert command(capsys, "mask", source, target, "-c", "rent", "--no-log")[0] == 3
-    assert [existed for line, existed in there if line.startswith("warning: person has")] == [
+    assert [existed for line, existed in there if line.startswith("warning: C20 person has")] == [
         False
     ]
     assert target.exists()

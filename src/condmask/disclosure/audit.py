@@ -12,11 +12,11 @@ from condmask import _checks, frames
 from condmask._digits import finite, line
 from condmask.disclosure.column.rare_values import open_ends, with_ends
 from condmask.disclosure.figures import Figures
-from condmask.disclosure.limits import Case, Limits, audit_figures_and_findings
+from condmask.disclosure.limits import Case, audit_figures_and_findings
+from condmask.disclosure.policy import Finding, Limits
 from condmask.disclosure.rails import (
     MIN_FILE_RECORDS,
     SHUFFLE,
-    Finding,
     findings_on_values,
     findings_without_simulation,
 )
@@ -81,8 +81,8 @@ class Audit:
             "n": self.n,
             "refused": self.refused,
             "figures": finite({name: row._asdict() for name, row in self.figures.items()}),
-            "findings": [finding._asdict() for finding in self.findings],
-            "limits": {"given": self.limits.given, "lift": self.limits.lift},
+            "findings": [finding.to_dict() for finding in self.findings],
+            "limits": {"clear": self.limits.clear, "lift": self.limits.lift},
             "schemes": {name: scheme.to_dict() for name, scheme in self.schemes.items()},
         }
 

@@ -16,7 +16,14 @@ from condmask.correlations import intraclass, ranks
 from condmask.disclosure.computable import Formula, computable
 from condmask.disclosure.figures import Figures, mean_figures
 from condmask.disclosure.known_coins import attacked
-from condmask.disclosure.rails import SHUFFLE, Finding, guard_rail_findings
+from condmask.disclosure.policy import (
+    Finding,
+    Limits,
+    findings_on_figures,
+    too_narrow,
+    with_acceptance,
+)
+from condmask.disclosure.rails import SHUFFLE, guard_rail_findings
 from condmask.disclosure.sample import Sample, is_log, sample_of, spread_of, two_digits
 from condmask.disclosure.unmasked import ORDER, column_of
 from condmask.strata import crossed, names_of, present_values
@@ -24,29 +31,7 @@ from condmask.strata import crossed, names_of, present_values
 SIGMA_FACTORS = (1.5, 2.0, 3.0, 5.0, 10.0, 30.0, 100.0)  # times sigma, tried
 MAX_MASKINGS = 4  # maskings, where a figure lies within two errors of a limit
 MAX_COLUMNS_TAKEN_OUT = 12  # columns left out or masked as well
-MIN_SHARE_OF_REST = 0.5  # of what a constant misses: where most values are zero, that is little
 RANK_CELLS = 64  # of the ranks of a column
-COLUMNS_TELL = "the columns in clear tell"
-MAX_LINKED_SHARE = 0.03  # of the values, guessed because the owner of swapped values is known
-
-
-class Limits(NamedTuple):
-    """Up to which figures a release passes.
-
-    Attributes
-    ----------
-    given : float
-        ``clear - constant``: what columns in clear may tell.
-    lift : float
-        ``worst - clear``: what a release may add.
-    risk : dict of float to float
-        The share of values that an attacker who knows every coin may guess to within a distance,
-        in the units of the data.
-    """
-
-    given: float = 0.25
-    lift: float = 0.10
-    risk: Mapping[float, float] = {}
 
 
 class Case(NamedTuple):
@@ -59,13 +44,22 @@ class Case(NamedTuple):
 
 
 def audit_figures_and_findings(case: Case) -> tuple[dict[str, Figures], list[Finding]]:
-    """The figures of a case, and what it is refused for, each finding with a remedy that was
+    """Return the figures of a case, and all that is found in them, with remedies that were
     tried."""
-    found, told, formulas = _told(case)
-    if not told:
-        return found, _too_narrow(case, found)
-    remedy = _against_clear(case, told, formulas)
-    return found, [Finding(name, text, remedy, True) for name, text in told.items()]
+    judged = _judged(case)
+    refused = judged.given_away
+    if refused:
+        remedy = _against_clear(case, judged)
+        return judged.figures, [
+            each._replace(remedy=remedy) if each in refused else each
+            for each in judged.findings
+            if each.code != "C4"  # it depends on the columns in clear
+        ]
+    remedies = _against_narrow(case, judged)
+    return judged.figures, [
+        each._replace(remedy=remedies.get(each.column, "")) if each.code == "C4" else each
+        for each in judged.findings
+    ]
 
 
 def attack_averaged(case: Case) -> dict[str, Figures]:
@@ -82,52 +76,81 @@ def attack_averaged(case: Case) -> dict[str, Figures]:
 # --- columns in clear that tell ---
 
 
-def _told(case: Case) -> tuple[dict[str, Figures], dict[str, str], dict[str, Formula]]:
-    """Figures; the columns that others in clear give away, and how; and formulas of these."""
-    found = attack_averaged(case)
+class Judged(NamedTuple):
+    """A case with its figures and what is found in them, before remedies are sought.
+
+    Attributes
+    ----------
+    figures : dict of str to Figures
+    findings : list of Finding
+        Without remedies.
+    formulas : dict of str to Formula
+        Exact relations of masked columns with columns in clear.
+    """
+
+    figures: dict[str, Figures]
+    findings: list[Finding]
+    formulas: dict[str, Formula]
+
+    @property
+    def given_away(self) -> list[Finding]:
+        """Return the refusals of columns that other columns, or the release alone, tell."""
+        return [each for each in self.findings if each.refuses and each.code != "C4"]
+
+    @property
+    def narrow(self) -> list[str]:
+        """Return the columns whose noise is refused as too narrow."""
+        return [each.column for each in self.findings if each.refuses and each.code == "C4"]
+
+
+def _judged(case: Case) -> Judged:
+    """Attack a case, and return what is found in the figures."""
+    figures = attack_averaged(case)
     formulas = computable(case.sample)
-    told = dict[str, str]()
-    for name, row in found.items():
-        if row.linked > MAX_LINKED_SHARE and row.lift > case.limits.lift:
-            text = (
-                "the unmasked columns reveal which record each swapped value came from: "
-                f"{row.worst:.0%} of its values are guessed"
-            )
-            told[name] = (
-                f"{text} to within a tenth of its spread, {row.worst - row.linked:.0%} without"
-            )
-        elif row.clear - row.constant > min(
-            case.limits.given, MIN_SHARE_OF_REST * (1.0 - row.constant)
-        ):
-            text = f"{COLUMNS_TELL} {row.clear:.0%} of its values to within a tenth of its spread"
-            told[name] = f"{text}, a constant guess {row.constant:.0%}"
     for name, formula in formulas.items():
-        row = found[name]
-        share = formula.share
-        told[name] = f"{name} = {formula.text} in {share:.0%} of the records"
-        found[name] = row._replace(clear=max(row.clear, share), worst=max(row.worst, share))
-    hidden = "masking it alone hides nothing"
-    return found, {name: f"{told[name]}: {hidden}" for name in found if name in told}, formulas
+        row = figures[name]
+        figures[name] = row._replace(
+            clear=max(row.clear, formula.share), worst=max(row.worst, formula.share)
+        )
+    findings = findings_on_figures(figures, formulas, case.limits)
+    return Judged(figures, [*findings, *_at_distances(case, findings)], formulas)
 
 
-def _against_clear(case: Case, told: dict[str, str], formulas: dict[str, Formula]) -> str:
+def _at_distances(case: Case, findings: list[Finding]) -> list[Finding]:
+    """Find columns of which more values are guessed than the publisher allows at a distance."""
+    limits = case.limits
+    if not limits.risk:
+        return []
+    at = dict.fromkeys(case.schemes, tuple(limits.risk))
+    known = {each.column for each in findings if each.code == "C4"}
+    found = []
+    for name, rows in attacked(case.sample, case.schemes, at=at).items():
+        over = [row for row in rows if row.worst > limits.risk[row.d]]
+        if over and name not in known:
+            text = f"{over[-1].worst:.0%} of the values to less than {over[-1].d:g}"
+            found.append(Finding("C4", name, too_narrow(text)))
+    return with_acceptance(found, limits.accepted)
+
+
+def _against_clear(case: Case, judged: Judged) -> str:
     """The columns to mask as well, or to drop, so that what is left in clear tells little."""
     sample = case.sample
     telling = list[str]()
-    by_strength = _by_strength(case.sample, [*told])
-    while told:
-        named = [column_of(name) for formula in formulas.values() for name in formula.names]
+    given_away = [each.column for each in judged.given_away]
+    by_strength = _by_strength(case.sample, given_away)
+    while judged.given_away:
+        relations = judged.formulas.values()
+        named = [column_of(name) for formula in relations for name in formula.names]
         left = [name for name in (*named[:1], *by_strength) if name not in telling]
         if not left:  # dropping more would change nothing, and the loop would not end
-            return f"leave {_listed([*told])} out"
+            return f"leave {_listed(given_away)} out"
         telling += left[:1] if len(telling) < MAX_COLUMNS_TAKEN_OUT else left
         rest = _without(case, telling)
-        found, told, formulas = _told(rest)
-    narrow = _too_narrow(rest, found)
+        judged = _judged(rest)
     columns = [name for name in telling if name != ORDER]
     words = [f"drop {_listed(columns)}"] if columns else []
     words += [SHUFFLE] if ORDER in telling else []
-    dropped = "; ".join([*words, *dict.fromkeys(finding.remedy for finding in narrow)])
+    dropped = "; ".join([*words, *dict.fromkeys(_against_narrow(rest, judged).values())])
     first = "leave strata out, and " if rest.schemes != case.schemes else ""
     more = _masked_too(rest, sample, telling)
     if more is None:
@@ -212,50 +235,27 @@ def _masked_too(rest: Case, sample: Sample, names: list[str]) -> Case | None:
     masked_too = Case(rest.sample._replace(table=table), {**rest.schemes, **more}, rest.limits)
     if any(finding.refuses for finding in guard_rail_findings(table, masked_too.schemes)):
         return None
-    found, told, _ = _told(masked_too)
-    return None if told or _narrow(masked_too, found) else masked_too
+    judged = _judged(masked_too)
+    return None if any(each.refuses for each in judged.findings) else masked_too
 
 
 # --- noise that is too narrow ---
 
 
-def _narrow(case: Case, found: dict[str, Figures]) -> dict[str, str]:
-    """The columns of which a release tells too much to who knows every coin, and what is said of
-    them."""
-    (sample, schemes, limits) = case
-    over = dict[str, str]()
-    at = dict.fromkeys(schemes, tuple(limits.risk))
-    for name, rows in attacked(sample, schemes, at=at).items() if limits.risk else ():
-        for row in rows:
-            if row.worst > limits.risk[row.d]:
-                over[name] = f"{row.worst:.0%} of the values to less than {row.d:g}"
-    for name, row in found.items():
-        if row.lift > limits.lift:
-            share = f"{row.worst:.0%} of the values to within a tenth of the spread"
-            over[name] = f"{share}, {row.clear:.0%} without the release"
-    who = "an attacker who knows which records were swapped guesses"
-    return {
-        name: f"{who} {over[name]}: the noise is too narrow" for name in schemes if name in over
-    }
-
-
-def _too_narrow(case: Case, found: dict[str, Figures]) -> list[Finding]:
-    """The columns over a limit, each with the sigma that passes; else with what might."""
-    narrow = _narrow(case, found)
+def _against_narrow(case: Case, judged: Judged) -> dict[str, str]:
+    """Return by column the sigma that passes, else what might help; nothing where noise is wide
+    enough."""
+    narrow = judged.narrow
+    if not narrow:
+        return {}
     several = len(case.schemes) > 1
-    remedies = dict.fromkeys(
-        narrow, "mask fewer columns in one call" if several else "leave it out"
-    )
-    wider, passes = widened(case, narrow) if narrow else (case.schemes, False)
+    wider, passes = widened(case, narrow)
     if passes:
         of = " for {}" if several else ""
-        remedies = {name: f"pass sigma={wider[name].sigma:g}{of.format(name)}" for name in narrow}
-    elif narrow and ORDER in case.sample.clear.labels:
-        rest = _without(case, [ORDER])
-        remedies = (
-            remedies if _narrow(rest, attack_averaged(rest)) else dict.fromkeys(narrow, SHUFFLE)
-        )
-    return [Finding(name, text, remedies[name], True) for name, text in narrow.items()]
+        return {name: f"pass sigma={wider[name].sigma:g}{of.format(name)}" for name in narrow}
+    if ORDER in case.sample.clear.labels and not _judged(_without(case, [ORDER])).narrow:
+        return dict.fromkeys(narrow, SHUFFLE)
+    return dict.fromkeys(narrow, "mask fewer columns in one call" if several else "leave it out")
 
 
 def widened(
@@ -267,6 +267,6 @@ def widened(
         sigmas = {name: two_digits(times * case.schemes[name].sigma) for name in names}
         more = {name: replace(case.schemes[name], sigma=sigma) for name, sigma in sigmas.items()}
         wider = case._replace(schemes={**case.schemes, **more})
-        if passes := not _narrow(wider, attack_averaged(wider)):
+        if passes := not _judged(wider).narrow:
             break
     return wider.schemes, passes

@@ -8,13 +8,14 @@ is found is said at once.
 
 import math
 from collections.abc import Iterator
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from condmask._digits import number
 from condmask.correlations import pearson, ranks
 from condmask.disclosure.column.rare_values import MAX_OWN_VALUE_CHANCE, against_rare, too_often
+from condmask.disclosure.policy import Finding
 from condmask.disclosure.unmasked import Table
 from condmask.masking.ends import aggregate
 from condmask.strata import SMALLEST
@@ -36,29 +37,6 @@ MAX_ZERO_SHARE = 0.02  # of the values
 MIN_MENTIONED_CHANGE = 0.001  # of a standard deviation: the least change worth mentioning
 
 
-class Finding(NamedTuple):
-    """A danger of a release, its remedy, and whether the release is refused for it.
-
-    Attributes
-    ----------
-    column : str
-        The column concerned; empty if it is about all of them.
-    text : str
-    remedy : str
-        What to do, with arguments as in Python; empty if nothing needs to be done.
-    refuses : bool
-    """
-
-    column: str
-    text: str
-    remedy: str
-    refuses: bool
-
-    def __str__(self) -> str:
-        column = f"{self.column}: " if self.column else ""
-        return f"{column}{self.text}{f'; {self.remedy}' if self.remedy else ''}"
-
-
 def guard_rail_findings(table: Table, schemes: dict[str, Any]) -> list[Finding]:
     """Return all findings of the guard rails in columns to be masked and columns in clear."""
     return [*findings_without_simulation(table, schemes), *findings_on_values(table, schemes)]
@@ -75,7 +53,7 @@ def findings_without_simulation(table: Table, schemes: dict[str, Any]) -> list[F
         found += _order_findings(table.values[name], name)
     for name in table.clear.identifiers if table.clear else ():
         text = f"{name} has a different value in every record examined and is released unmasked"
-        found.append(Finding("", text, f"drop {name} if it identifies persons", False))
+        found.append(Finding("C20", "", text, f"drop {name} if it identifies persons"))
     return found
 
 
@@ -113,9 +91,8 @@ def _pool_findings(table: Table, scheme: Any) -> Iterator[Finding]:
     code = table.code
     if not scheme.reverse_mapping:
         if (n := int(np.count_nonzero(code >= 0))) < MIN_FILE_RECORDS:
-            yield Finding(
-                "", f"{n} records are too few to judge what a release of them shows", "", False
-            )
+            text = f"{n} records are too few to judge what a release of them shows"
+            yield Finding("C19", "", text)
         return
     sizes = np.bincount(code[code >= 0])
     sizes = sizes[sizes > 0]
@@ -127,13 +104,13 @@ def _pool_findings(table: Table, scheme: Any) -> Iterator[Finding]:
             f"{_pools_in_words(small)}, fewer than {needed}{at}: anyone who knows most "
             "of these records can work out the rest"
         )
-        yield Finding("", text, _remedy_for_small_pools(int(small.min()), scheme), True)
+        yield Finding("C6", "", text, _remedy_for_small_pools(int(small.min()), scheme))
     elif sizes.size and sizes.min() < SMALL_POOL_RECORDS:
         text = (
             f"{_pools_in_words(sizes[sizes < SMALL_POOL_RECORDS])}: anyone who knows most of these "
             "records learns much about the rest"
         )
-        yield Finding("", text, f"at least {SMALL_POOL_RECORDS} records are safer", False)
+        yield Finding("C16", "", text, f"at least {SMALL_POOL_RECORDS} records are safer")
 
 
 def _pools_in_words(sizes: np.ndarray) -> str:
@@ -173,7 +150,7 @@ def _order_findings(x: np.ndarray, name: str) -> Iterator[Finding]:
             else "neighbouring rows are alike"
         )
         text = f"{order} (rank correlation {most:.2f}): the position of a row gives its value away"
-        yield Finding(name, text, SHUFFLE, most >= MAX_ORDER_CORRELATION)
+        yield Finding("C8" if most >= MAX_ORDER_CORRELATION else "C18", name, text, SHUFFLE)
 
 
 def irregular_rows(n: int, count: int) -> np.ndarray:
@@ -201,7 +178,7 @@ def _rare_value_findings(table: Table, name: str, scheme: Any) -> Iterator[Findi
             f"{chances.size} {records} with a rare value would keep it with probability above "
             f"{MAX_OWN_VALUE_CHANCE:g} (up to {chances.max():.2f})"
         )
-        yield Finding(name, text, against_rare(table, name, scheme), True)
+        yield Finding("C7", name, text, against_rare(table, name, scheme))
 
 
 def _end_findings(table: Table, name: str, scheme: Any) -> Iterator[Finding]:
@@ -216,7 +193,7 @@ def _end_findings(table: Table, name: str, scheme: Any) -> Iterator[Finding]:
         shown, changed = (number(value, before / 100.0) for value in (before, after))
         text = f"aggregate_ends={ends} changes the standard deviation from {shown} to {changed}"
         lost = f"({100.0 * (after / before - 1.0):+.1f}%), which analysts cannot undo"
-        yield Finding(name, f"{text} {lost}", "", False)
+        yield Finding("C22", name, f"{text} {lost}")
 
 
 def _zero_findings(x: np.ndarray, name: str, scheme: Any) -> Iterator[Finding]:
@@ -224,4 +201,4 @@ def _zero_findings(x: np.ndarray, name: str, scheme: Any) -> Iterator[Finding]:
     share = float(np.mean(x[~np.isnan(x)] == 0.0)) if scheme.scale == "log" else 0.0
     if share > MAX_ZERO_SHARE:
         text = f'{share:.0%} of the values are zero and stay so under scale="log", as all kept records show'
-        yield Finding(name, text, 'pass scale="linear" where it matters', False)
+        yield Finding("C17", name, text, 'pass scale="linear" where it matters')

@@ -16,7 +16,7 @@ from condmask._randomness import WHOLE, Key, Randomness, check_rng, group_name, 
 from condmask.disclosure.audit import DEFAULT_LIMITS, check_at_once, check_attack, limits_of
 from condmask.disclosure.choose import TRIES, Choice, choose, with_wider_noise
 from condmask.disclosure.column.rare_values import open_ends, with_ends
-from condmask.disclosure.limits import Limits
+from condmask.disclosure.policy import Limits
 from condmask.disclosure.rails import min_pool_records
 from condmask.disclosure.unmasked import Table, clear_of, glimpse_of
 from condmask.errors import ArgumentError, Refusals, ReleaseWarning, warn

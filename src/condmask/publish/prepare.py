@@ -13,7 +13,7 @@ import numpy as np
 from condmask import _checks
 from condmask._randomness import Key
 from condmask.disclosure.audit import DEFAULT_LIMITS, check_at_once, check_attack
-from condmask.disclosure.limits import Limits
+from condmask.disclosure.policy import Limits
 from condmask.disclosure.rails import min_pool_records
 from condmask.disclosure.unmasked import Table
 from condmask.errors import ArgumentError, Refusals, ReleaseWarning, warn

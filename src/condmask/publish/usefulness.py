@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from condmask.disclosure.audit import audit_table
-from condmask.disclosure.limits import Limits
+from condmask.disclosure.policy import Limits
 from condmask.disclosure.unmasked import Table, clear_of
 from condmask.errors import ReleaseWarning, warn
 from condmask.inference.interval import UndefinedError
