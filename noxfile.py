@@ -143,6 +143,13 @@ def gate(session):
     session.run("asv", "continuous", *options, *rest, base, "HEAD")
 
 
+@nox.session(venv_backend="none")
+def findings(session):
+    """Show that other libraries still behave as ``findings/`` says, each in its own environment."""
+    for script in sorted((HERE / "findings").glob("*.sh")):
+        session.run("bash", str(script), external=True)
+
+
 def has_examples(page):
     """Whether a page has examples that the doctest builder runs."""
     return (
