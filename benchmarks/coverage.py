@@ -253,7 +253,7 @@ def distribution(rng, law, kind, p, n):
 
 def masked(rng, columns, schemes):
     """A release of the columns; what an audit would refuse is tried all the same."""
-    return cm.mask_table(columns, schemes, rng=int(rng.integers(2**63)), accept_visible_coins=True)
+    return cm.mask_table(columns, schemes, rng=int(rng.integers(2**63)), accept="all")
 
 
 def covers(interval, aim):

@@ -17,7 +17,7 @@ def original(n):
 @lru_cache(maxsize=8)
 def masked(n, p=0.6, noise="normal", step=None):
     return cm.ConditionalMasking(p, SIGMA, noise=noise, step=step).mask(
-        original(n), rng=1, accept_visible_coins=True
+        original(n), rng=1, accept="all"
     )
 
 

@@ -57,7 +57,7 @@ class Spread:
         }[kind]
         self.scheme = cm.ConditionalMasking(0.6, data.SIGMA)
         self.x = data.points(1000)
-        self.z = self.scheme.mask(x, rng=1, accept_visible_coins=True)
+        self.z = self.scheme.mask(x, rng=1, accept="all")
         self.time_cdf(n, kind)
 
     def time_cdf(self, n, kind):

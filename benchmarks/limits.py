@@ -30,7 +30,7 @@ SCHEMES = {
     "grid": cm.ConditionalMasking(0.6, 500.0),
     "reverse": cm.ReverseMapping(0.6, 0.5, scale="log", aggregate_ends=5),
 }
-OPEN = {"accept_visible_coins": True}  # what an audit would refuse is measured all the same
+OPEN = {"accept": "all"}  # what an audit would refuse is measured all the same
 
 
 class Data:

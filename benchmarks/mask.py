@@ -22,6 +22,6 @@ class Mask:
         self.time_mask(n, noise, donors, step, workers)
 
     def time_mask(self, n, noise, donors, step, workers):
-        self.scheme.mask(self.x, workers=workers, accept_visible_coins=step == 0.0)
+        self.scheme.mask(self.x, workers=workers, accept="all" if step == 0.0 else ())
 
     peakmem_mask = time_mask

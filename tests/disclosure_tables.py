@@ -38,7 +38,7 @@ def by_hand(made, near=0.1):
     same."""
     key = Key(bytes(16))
     data = {name: made.table[name] for name in made.schemes}
-    release = cm.mask_table(data, made.schemes, rng=key, accept_visible_coins=True).data
+    release = cm.mask_table(data, made.schemes, rng=key, accept="all").data
     swapped = coins_of_table(made.schemes, data, key)
     u = np.log(next(iter(data.values())))
     z = np.mean([np.log(column) for column in release.values()], axis=0)

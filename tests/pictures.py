@@ -148,7 +148,7 @@ def cdf():
 
 def released(scheme, x):
     """Both panels of a release of a column."""
-    release = cm.mask_table({"income": x}, {"income": scheme}, rng=2, accept_visible_coins=True)
+    release = cm.mask_table({"income": x}, {"income": scheme}, rng=2, accept="all")
     return cm.plot_release(x, release, rng=3)
 
 

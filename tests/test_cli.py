@@ -150,7 +150,7 @@ def test_risk_of_a_release_reads_it_as_it_is_written(answer, tmp_path):
 def test_risk_of_a_release_in_parts_is_that_of_each(answer, folder, tmp_path):
     income = pd.read_csv(folder / "one.csv")["income"] + np.repeat([0.0, 20_000.0], N // 2)
     income.to_frame().to_csv(tmp_path / "moved.csv", index=False)
-    options = {"part_rows": N // 2, "log": False, "accept_visible_coins": True}
+    options = {"part_rows": N // 2, "log": False, "accept": "all"}
     with pytest.warns(cm.ReleaseWarning, match="masked in 2 parts that differ"):
         cm.mask_file(tmp_path / "moved.csv", tmp_path / "out.csv", {"income": NOISE}, **options)
     released = pd.read_csv(tmp_path / "out.csv")["income"]
@@ -227,7 +227,7 @@ def test_estimate_as_text(run, folder):
 def test_info(answer, run, folder, tmp_path):
     where = (tmp_path / "in.parquet", tmp_path / "a.parquet")
     pd.read_parquet(folder / "in.parquet").rename(columns={"income": "Größe"}).to_parquet(where[0])
-    cm.mask_file(*where, {"Größe": SCHEME}, log=False, part_rows=600, accept_visible_coins=True)
+    cm.mask_file(*where, {"Größe": SCHEME}, log=False, part_rows=600, accept="all")
     assert run("info", "NEW/a.parquet")[1].startswith("1,200 records in 2 parts, 3 columns\n")
     assert alike(answer("info", "out.parquet"), cm.read_release(folder / "out.parquet").to_dict())
     shown = run("info", "NEW/a.parquet", "--json")[1]
@@ -323,24 +323,25 @@ CALLS = [
         "audit",
         "audit",
         ("odd.csv", "-c", "income", *SIGMA),
-        "--max-lift .2 --max-risk 1=.3 --missing 7",
-        {"max_lift": 0.2, "max_risk": {1.0: 0.3}},
+        "--max-clear .7 --max-lift .2 --max-risk 1=.3 --accept C4 --missing 7",
+        {"max_clear": 0.7, "max_lift": 0.2, "max_risk": {1.0: 0.3}, "accept": ["C4"]},
     ),
     (
         "mask",
         "mask_file",
         ("odd.csv", "new.csv", "-c", "income", *SIGMA),
-        "--nan-policy omit --round --shuffle --rare-gaps drop --max-lift .2 --max-risk 1=.3 "
-        "--accept-visible-coins --keep-metadata units --part-rows 99 --dry-run --force --log my.log "
+        "--nan-policy omit --round --shuffle --rare-gaps drop --max-clear .7 --max-lift .2 --max-risk 1=.3 "
+        "--accept C4 --accept C20 --keep-metadata units --part-rows 99 --dry-run --force --log my.log "
         "--again --workers 3 --na *",
         {
             "nan_policy": "omit",
             "round": True,
             "shuffle": True,
             "rare_gaps": "drop",
+            "max_clear": 0.7,
             "max_lift": 0.2,
             "max_risk": {1.0: 0.3},
-            "accept_visible_coins": True,
+            "accept": ["C4", "C20"],
             "keep_metadata": ["units"],
             "part_rows": 99,
             "dry_run": True,
@@ -733,6 +734,7 @@ def test_help_of_a_command_has_its_options_and_no_seed_or_default(run, command):
     for name, parameter in inspect.signature(getattr(commands, command)).parameters.items():
         together = name in ("scheme", "csv", "output")
         names |= vars(parameter.default).keys() - {"columns"} if together else {name}
+    names -= {"accept_visible_coins"}  # deprecated, and not shown
     assert code == 0
     assert {*re.findall(r"(?<= )--[a-z-]*[a-z]", out)} == {
         f"--{name.replace('_', '-')}" for name in names

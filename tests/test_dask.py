@@ -42,7 +42,7 @@ SCHEMES = {
 }
 CUTS = [0, 2_000, 2_000, 5_000, N]  # the second partition is empty
 SURE = 1 - 1e-6
-OPEN = {"accept_visible_coins": True, "log": False}
+OPEN = {"accept": "all", "log": False}
 
 
 def rows(k, frame, cuts):
@@ -228,7 +228,7 @@ def test_the_log_knows_the_values_in_other_partitions(here, tmp_path):
     cm.dask.mask(partitioned(alone), one, tmp_path / "a", log=tmp_path / "log")
     again = partitioned(alone.sample(frac=1.0, random_state=1), [0, 6_000, N])
 
-    options = {"log": tmp_path / "log", "accept_visible_coins": False}
+    options = {"log": tmp_path / "log", "accept": ()}
     assert_refused(
         cm.ReleaseError,
         "the same values are in .*a, released",
@@ -248,9 +248,7 @@ def test_a_large_partition_is_audited_by_its_records(here, tmp_path):
     ddf = partitioned(pd.DataFrame({"pay": pay, "tax": tax}), cuts)
     one = {"pay": SCHEMES["pay"]}
 
-    assert_refused(
-        cm.ReleaseError, "drop tax", tmp_path / "out", ddf, one, accept_visible_coins=False
-    )
+    assert_refused(cm.ReleaseError, "drop tax", tmp_path / "out", ddf, one, accept=())
 
 
 def changed(**columns):
@@ -280,7 +278,7 @@ REFUSED = {
         partitioned(cuts=[0, 7, N]),
         ValueError,
         r"7 records are too few.*\(in partition 0\)",
-        {"accept_visible_coins": False},
+        {"accept": ()},
     ),
     "other values": (
         changed(pay=lambda part: part["pay"] + 1.0),
@@ -348,7 +346,7 @@ def test_gaps_in_one_partition_keep_whole_numbers_whole(here, tmp_path):
 SCHEME = SCHEMES["bonus"]
 IN_MEMORY = {
     "z": lambda ddf: SCHEME.estimate(ddf["bonus"]),
-    "x": lambda ddf: SCHEME.mask(ddf["bonus"], accept_visible_coins=True),
+    "x": lambda ddf: SCHEME.mask(ddf["bonus"], accept="all"),
     "frame": lambda ddf: cm.mask_table(ddf, SCHEMES),
     "frame['pay']": lambda ddf: cm.mask_table({"pay": ddf["pay"]}, {"pay": SCHEMES["pay"]}),
     "other": lambda ddf: estimate().correlation(ddf["age"]),

@@ -308,7 +308,7 @@ from condmask import cli, demo
 
 x = np.random.default_rng(1).lognormal(8.0, 0.5, 400)
 scheme = cm.ConditionalMasking(0.6, 500.0)
-released = cm.mask_table({{"x": x}}, {{"x": scheme}}, accept_visible_coins=True)
+released = cm.mask_table({{"x": x}}, {{"x": scheme}}, accept="all")
 estimate = released["x"]
 open("in.csv", "w").write("\\n".join(["x", *map(repr, x.tolist()), ""]))
 said = {{}}

@@ -77,7 +77,7 @@ def one_gap():
 
 def released():
     """A release of one column."""
-    return cm.mask_table({"a": np.tile(X, 2)}, {"a": scheme()}, accept_visible_coins=True)
+    return cm.mask_table({"a": np.tile(X, 2)}, {"a": scheme()}, accept="all")
 
 
 OFF_GRID = "; round=True rounds the data, whose digits would otherwise reveal swapped records"

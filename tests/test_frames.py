@@ -252,17 +252,15 @@ def test_decimals_are_numbers_wherever_a_column_is_taken(tmp_path):
         {"pay": pa.array([Decimal(f"{value:.2f}") for value in x], pa.decimal128(12, 2))}
     )
     scheme = cm.ConditionalMasking(0.6, 300.0, decimals=2)
-    release = cm.mask_table(table, {"pay": scheme}, rng=1, accept_visible_coins=True)
+    release = cm.mask_table(table, {"pay": scheme}, rng=1, accept="all")
     z = release.data["pay"]
 
     assert pa.types.is_decimal(z.type)
     pandas = pd.Series(table["pay"].to_pylist(), index=range(7, 507), name="pay")
     for series in (pl.Series("pay", table["pay"]), pandas):
-        masked = scheme.mask(series, rng=1, accept_visible_coins=True)
+        masked = scheme.mask(series, rng=1, accept="all")
         assert (masked.name, masked.to_list()) == ("pay", z.to_pylist())
-    assert scheme.mask(pandas.rename(None), rng=1, accept_visible_coins=True).index.equals(
-        pandas.index
-    )
+    assert scheme.mask(pandas.rename(None), rng=1, accept="all").index.equals(pandas.index)
     found = cm.risk(table["pay"], scheme, d=50.0, released=z)
     assert (
         found.attackers == cm.risk(x, scheme, d=50.0, released=np.array(z, dtype=float)).attackers
@@ -319,7 +317,7 @@ SCHEME = cm.ConditionalMasking(0.6, 300.0)
 
 @pytest.mark.parametrize("make", [pd.DataFrame, pa.table])
 def test_a_masked_frame_is_not_masked_again(make):
-    options = {"accept_visible_coins": True}
+    options = {"accept": "all"}
     once = cm.mask_table(make({"x": X, "y": X}), {"x": SCHEME}, **options).data
 
     for name in ("x", "y"):

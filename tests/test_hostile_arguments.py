@@ -131,7 +131,7 @@ NEEDED = {
     "b": SCHEME.estimate(X),
 }
 ALSO = {
-    "accept_visible_coins": True,
+    "accept": "all",
     "log": False,
     "force": True,
     "points": 9,
@@ -195,9 +195,7 @@ def calls(tmp_path_factory):
         patch.chdir(folder)
         patch.setenv("XDG_DATA_HOME", str(folder))
         pd.DataFrame({"x": X, "y": X**2}).to_csv("source.csv", index=False)
-        cm.mask_file(
-            "source.csv", "released.csv", {"x": SCHEME}, log=False, accept_visible_coins=True
-        )
+        cm.mask_file("source.csv", "released.csv", {"x": SCHEME}, log=False, accept="all")
         yield {name: sound(name, function) for name, function in functions()}
         plt.close("all")
 
@@ -207,7 +205,7 @@ def functions():
     for name in sorted({*cm.__all__} - NAMES_LEFT_OUT):
         if not name.endswith(("Error", "Warning")):
             yield name, getattr(cm, name)
-    release = cm.mask_table({"x": X, "y": X**2}, {"x": SCHEME}, rng=1, accept_visible_coins=True)
+    release = cm.mask_table({"x": X, "y": X**2}, {"x": SCHEME}, rng=1, accept="all")
     owners = {
         "ConditionalMasking": SCHEME,
         "Estimate": SCHEME.estimate(X),

@@ -35,7 +35,7 @@ FRAME = pd.DataFrame(
 )
 SCHEME = cm.ConditionalMasking(0.6, 300.0)
 MARK = {"condmask": {"version": 1, "columns": ["income"], "records": N}}
-OPEN = {"accept_visible_coins": True}
+OPEN = {"accept": "all"}
 REFUSED = r"^(income|x) is masked already in .*: mask all columns in one call, from the original"
 CARRIED = pytest.mark.skipif(
     int(pa.__version__.split(".")[0]) < 22, reason="Arrow 22 carries attrs over"

@@ -123,7 +123,7 @@ def test_nulls_come_out_among_decimals_too():
     scheme = replace(SCHEME, missing_as="null")
     frame = pa.table({"x": pa.array(CODED).cast(pa.decimal128(20, 1))})
 
-    z = cm.mask_table(frame, {"x": scheme}, accept_visible_coins=True).data["x"]
+    z = cm.mask_table(frame, {"x": scheme}, accept="all").data["x"]
 
     assert z.type == pa.decimal128(38, 1)
     assert np.array_equal(z.is_null(), IS_CODE)
@@ -155,7 +155,7 @@ def test_columns_of_a_table_have_codes_of_their_own():
         secret, 0.6, list(gaps.values()), laws, strata=region, donors="permutation"
     )
 
-    release = cm.mask_table(frame, schemes, strata="region", rng=11, accept_visible_coins=True)
+    release = cm.mask_table(frame, schemes, strata="region", rng=11, accept="all")
 
     for (name, x), z in zip(gaps.items(), expected, strict=True):
         assert_same_bits(release.data[name], np.where(np.isnan(x), frame[name], z))
@@ -218,8 +218,7 @@ def test_codes_are_hit_as_often_as_expected(scheme, x, code):
     laid = scheme.law.from_units(units)
 
     hits = sum(
-        np.count_nonzero(scheme.mask(x, rng=seed, accept_visible_coins=True) == code)
-        for seed in range(500)
+        np.count_nonzero(scheme.mask(x, rng=seed, accept="all") == code) for seed in range(500)
     )
 
     assert expected > 50.0
@@ -250,8 +249,8 @@ def test_codes_are_refused_on_which_more_than_one_masked_value_in_a_million_rele
     with pytest.raises(
         ValueError, match=rf"got {code + 1}, on which 1.*e-06 of x are expected to land"
     ):
-        of(code + 1).mask(x, rng=1, accept_visible_coins=True)
-    assert of(code).mask(x, rng=1, accept_visible_coins=True).shape == x.shape
+        of(code + 1).mask(x, rng=1, accept="all")
+    assert of(code).mask(x, rng=1, accept="all").shape == x.shape
 
 
 def test_values_that_rounding_puts_on_a_code_count():
@@ -261,7 +260,7 @@ def test_values_that_rounding_puts_on_a_code_count():
     x = np.where(np.arange(400) == 7, 3003.0, 10_000_000.0 + 1_234.5 * np.arange(400))
 
     with pytest.raises(ValueError, match=r"got 3008, on which 0\.6 of x"):
-        scheme.mask(x, accept_visible_coins=True)
+        scheme.mask(x, accept="all")
 
 
 def test_a_code_that_is_hit_nevertheless_is_not_published(monkeypatch):
@@ -315,7 +314,7 @@ def test_columns_tables_files_and_audits_ask_alike(tmp_path, mapped):
     scheme = conditional_or_mapped(0.6, 300.0, **mapped)
     frame = pd.DataFrame({"income": CODED, "bonus": VALUES[::-1]})
     frame.to_csv(tmp_path / "a.csv", index=False)
-    options = {"accept_visible_coins": True}
+    options = {"accept": "all"}
     for call in (
         lambda: scheme.mask(frame["income"], **options),
         lambda: cm.mask_table(frame, {"bonus": scheme, "income": scheme}, **options),
@@ -344,7 +343,7 @@ def test_a_declared_code_leaves_the_other_to_be_asked_about():
         scheme.mask(CODED)
     assert "whether -999 in x" in str(caught.value)
     for missing in (CODES, None, (-8, None)):  # all answers that the question names
-        replace(scheme, missing=missing).mask(CODED, rng=1, accept_visible_coins=True)
+        replace(scheme, missing=missing).mask(CODED, rng=1, accept="all")
 
 
 @pytest.mark.parametrize("missing", [None, (None,), [-8, None], (-8.0, None)])
@@ -354,7 +353,7 @@ def test_that_there_are_no_others_travels(missing):
     assert scheme.missing == (None if missing in (None, (None,)) else (-8.0, None))
     assert Scheme.from_dict(json.loads(json.dumps(scheme.to_dict()))) == scheme
     assert eval(repr(scheme), vars(cm)) == scheme
-    z = scheme.mask(CODED, rng=1, accept_visible_coins=True)
+    z = scheme.mask(CODED, rng=1, accept="all")
     assert scheme.codes == (() if scheme.missing is None else (-8.0,))
     # else they move as others do
     assert np.array_equal(z == -8.0, CODED == -8.0) == bool(scheme.codes)
@@ -544,7 +543,7 @@ def test_schemes_that_declare_no_codes_warn_of_what_looks_like_one(scheme, settl
     coded = {"hours": with_codes(np.resize(np.arange(60.0), N), (9995.0, 9999.0))}
 
     with pytest.warns(cm.ReleaseWarning, match="24 records, .*" + re.escape(settles)):
-        cm.mask_table(coded, {"hours": scheme}, accept_visible_coins=True)
+        cm.mask_table(coded, {"hours": scheme}, accept="all")
 
 
 @pytest.mark.parametrize(
@@ -643,7 +642,7 @@ def test_every_code_of_a_range_stays_what_it_is(missing, codes, words, missing_a
     gaps = np.where(coded, np.nan, x)
     key = Key(bytes(range(16)))
 
-    z = scheme.mask(pl.Series(x), rng=key, accept_visible_coins=True)
+    z = scheme.mask(pl.Series(x), rng=key, accept="all")
 
     assert Scheme.from_dict(json.loads(json.dumps(scheme.to_dict()))) == scheme
     assert eval(repr(scheme), vars(cm)) == scheme
@@ -691,10 +690,8 @@ def test_a_range_within_reach_is_refused_and_nulls_are_not():
     with pytest.raises(
         ValueError, match=r"got \(None, -1\), on which [\d.e+]+ of x are expected to land"
     ):
-        replace(scheme, sigma=150.0).mask(x, rng=1, accept_visible_coins=True)
-    nulls = replace(scheme, sigma=150.0, missing_as="null").mask(
-        x, rng=1, accept_visible_coins=True
-    )
+        replace(scheme, sigma=150.0).mask(x, rng=1, accept="all")
+    nulls = replace(scheme, sigma=150.0, missing_as="null").mask(x, rng=1, accept="all")
 
     assert np.array_equal(np.isnan(nulls), IS_CODE)
     assert (nulls < 0.0).any()

@@ -19,7 +19,7 @@ MISSING = np.where(RANDOM.random(WHOLE.size) < 0.1, np.nan, WHOLE)
 
 def masked(x, scheme=SCHEME, **options):
     frame = pd.DataFrame({"x": x})
-    return cm.mask_table(frame, {"x": scheme}, rng=1, accept_visible_coins=True, **options)
+    return cm.mask_table(frame, {"x": scheme}, rng=1, accept="all", **options)
 
 
 @pytest.mark.parametrize(
@@ -68,9 +68,7 @@ def test_estimates_are_exact_for_the_grid_that_was_taken():
     x = np.random.default_rng(2).normal(1_000.0, 30.0, 400).round(-1)
     points = [980.0, 1_000.0, 1_020.0]
     shares = [
-        cm.mask_table({"x": x}, {"x": NARROW}, rng=seed, accept_visible_coins=True)["x"].cdf(
-            points
-        )
+        cm.mask_table({"x": x}, {"x": NARROW}, rng=seed, accept="all")["x"].cdf(points)
         for seed in range(200)
     ]
     error = np.std(shares, axis=0) / np.sqrt(200.0)
@@ -107,7 +105,7 @@ def test_a_file_in_parts_takes_the_grid_of_all_parts(tmp_path, suffix, last, ste
             {"x": SCHEME},
             rng=1,
             part_rows=rows,
-            accept_visible_coins=True,
+            accept="all",
         )
         for rows in (None, 700)
     ]

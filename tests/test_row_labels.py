@@ -31,7 +31,7 @@ TOWN = np.resize(["east", "north", "west"], N)
 WEIGHT = RNG.uniform(1.0, 3.0, N)
 SCHEME = cm.ConditionalMasking(0.3, 10.0, step=0)
 WITHIN = cm.ConditionalMasking(0.3, 10.0, step=0, strata="town")
-Z = SCHEME.mask(INCOME, rng=1, accept_visible_coins=True)
+Z = SCHEME.mask(INCOME, rng=1, accept="all")
 REFUSED = "its index has the labels of .* in another order"
 INDEXES = {
     "numbers": pd.RangeIndex(N),
@@ -120,7 +120,7 @@ CALLS = {
     "mask": (
         "strata",
         TOWN,
-        lambda x, strata: WITHIN.mask(x, strata=strata, rng=2, accept_visible_coins=True).tolist(),
+        lambda x, strata: WITHIN.mask(x, strata=strata, rng=2, accept="all").tolist(),
     ),
     "shuffling": (
         "given",

@@ -92,7 +92,7 @@ def work(folder, patch):
         ("in.parquet", "b.arrow"),
         ("many", "c"),
     ):
-        options = {"force": os.path.exists(target), "again": True, "accept_visible_coins": True}
+        options = {"force": os.path.exists(target), "again": True, "accept": "all"}
         cm.mask_file(source, target, SCHEME, strata="région", rng=1, **options)
     cm.report("out.csv", "report.html")
     study = cm.simulate(
@@ -153,7 +153,7 @@ for _ in range(3):
 @pytest.mark.parametrize("name", SCHEMES)
 def test_eight_threads_get_the_bits_of_one(name):
     scheme = SCHEMES[name]
-    z = scheme.mask(X, rng=1, accept_visible_coins=True)
+    z = scheme.mask(X, rng=1, accept="all")
     expected = [request(scheme.estimate(z)).tobytes() for request in REQUESTS]
     shared = scheme.estimate(z)
 
@@ -222,7 +222,7 @@ def test_columns_of_several_blocks_are_looked_at_whole():
     nearly = cm.ConditionalMasking(1e-12, 1e-6, step=0).estimate(x)
     mapped = cm.ReverseMapping(0.6, 500.0, aggregate_ends=3)
 
-    z = np.sort(mapped.mask(x, rng=1, accept_visible_coins=True))
+    z = np.sort(mapped.mask(x, rng=1, accept="all"))
 
     assert nearly.mean() == pytest.approx(x.mean(), rel=1e-12)
     assert nearly.moment(3, central=True) == pytest.approx(np.mean((x - x.mean()) ** 3), rel=1e-9)
@@ -270,7 +270,7 @@ import condmask as cm
 x = np.random.default_rng(1).lognormal(8.0, 0.5, 5_000)
 scheme = cm.ReverseMapping(0.6, 1000.0)
 if {after}:
-    scheme.estimate(scheme.mask(x, rng=1, accept_visible_coins=True)).pseudo_values()
+    scheme.estimate(scheme.mask(x, rng=1, accept="all")).pseudo_values()
 noise = {{"noise": cm.ConditionalMasking(0.6, 1000.0)}}
 print(cm.simulate(cm.paper_population(), noise, n=200, replications=2, rng=1).values.tolist())
 """

@@ -72,16 +72,14 @@ def masked(source, target, schemes=None, **options):
         source,
         target,
         schemes or JOINT,
-        **{"rng": KEY, "nan_policy": "omit", "accept_visible_coins": True, **options},
+        **{"rng": KEY, "nan_policy": "omit", "accept": "all", **options},
     )
 
 
 def in_memory(table, schemes=None, key=KEY, **options):
     """The masked columns of a table in memory, under the same key."""
     schemes = schemes or JOINT
-    release = cm.mask_table(
-        table, schemes, rng=key, nan_policy="omit", accept_visible_coins=True, **options
-    )
+    release = cm.mask_table(table, schemes, rng=key, nan_policy="omit", accept="all", **options)
     return release.data.select(list(schemes))
 
 

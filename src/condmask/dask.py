@@ -92,6 +92,7 @@ def mask(
     strata: str | Sequence[str] | None = None,
     nan_policy: str = "raise",
     round: bool = False,
+    accept: str | Sequence[str] = (),
     accept_visible_coins: bool = False,
     log: Where = True,
     again: bool = False,
@@ -108,7 +109,7 @@ def mask(
     target : path
         A new folder, in one that all workers and the client share. There will be a Parquet file
         for each partition that has rows.
-    strata, nan_policy, round, accept_visible_coins
+    strata, nan_policy, round, accept, accept_visible_coins
         As for `mask_table`; donors come from a record's own partition.
     log, again
         As for `mask_file`.
@@ -164,6 +165,7 @@ def mask(
             strata=strata,
             nan_policy=nan_policy,
             round=round,
+            accept=accept,
             accept_visible_coins=accept_visible_coins,
         )
     check_places(destination, None, used_log, obstacles, force=False)
@@ -199,7 +201,7 @@ def mask(
         sums = {name: [one.sums[name][0] for one in masked] for name in schemes}
         manifest = metadata._replace(sums=sums).to_dict()
         (hidden / MANIFEST).write_text(json.dumps(manifest))
-    used_log.enter(destination, entry)
+    used_log.enter(destination, entry, job.accepted)
     return released_in(destination)
 
 

@@ -504,10 +504,10 @@ def test_files_are_shuffled_whole_or_not_at_all(tmp_path):
     csv.write_csv(pa.table({"x": np.sort(even(1_000)).round(3), "row": row}), tmp_path / "in.csv")
     call = (tmp_path / "in.csv", tmp_path / "out.csv", {"x": reverse_mapped()})
     with pytest.raises(cm.CondmaskError, match="shuffle the rows first"):
-        cm.mask_file(*call, shuffle=True, part_rows=500, log=False, accept_visible_coins=True)
+        cm.mask_file(*call, shuffle=True, part_rows=500, log=False, accept="all")
     assert not (tmp_path / "out.csv").exists()
 
-    cm.mask_file(*call, shuffle=True, log=False, accept_visible_coins=True)
+    cm.mask_file(*call, shuffle=True, log=False, accept="all")
 
     moved = csv.read_csv(tmp_path / "out.csv")["row"].to_numpy()
     assert sorted(moved) == row.tolist()

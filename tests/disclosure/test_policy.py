@@ -4,6 +4,9 @@ import re
 from pathlib import Path
 from types import SimpleNamespace
 
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 import condmask as cm
@@ -109,3 +112,38 @@ def test_codes_are_checked():
         accepted_codes(["C99"])
     with pytest.raises(TypeError, match="accept"):
         accepted_codes(5)
+
+
+def test_the_name_of_earlier_versions_still_accepts_all():
+    scheme = cm.ReverseMapping(0.6, 0.3)
+    with pytest.warns(DeprecationWarning, match='is now accept="all"'):
+        z = scheme.mask([1.0, 2.0, 3.0, 4.0], rng=1, accept_visible_coins=True)
+    assert list(z) == list(scheme.mask([1.0, 2.0, 3.0, 4.0], rng=1, accept="all"))
+
+
+def test_what_is_accepted_is_said_kept_with_the_release_and_entered_in_the_log(tmp_path):
+    wage = np.sort(np.random.default_rng(2).lognormal(7.5, 0.6, 600).round(2))
+    scheme = cm.ReverseMapping(0.6, 0.3, scale="log", aggregate_ends=3)
+    source = tmp_path / "a.parquet"
+    pq.write_table(pa.table({"wage": wage}), source)
+    where = (source, tmp_path / "b.parquet", {"wage": scheme})
+
+    with pytest.raises(cm.ReleaseError, match=r'^C8 wage: .*; accept="C8" releases it anyway$'):
+        cm.mask_file(*where, log=tmp_path / "log")
+    with pytest.warns(cm.ReleaseWarning, match=r"^accepted: C8 wage"):
+        cm.mask_file(*where, log=tmp_path / "log", accept=("C8", "C22"))
+
+    assert cm.read_release(tmp_path / "b.parquet").accepted == ("C8", "C22")
+    assert '"accepted": ["C8", "C22"]' in (tmp_path / "log").read_text()
+
+
+@pytest.mark.filterwarnings("ignore::condmask.ReleaseWarning")
+def test_small_pools_are_accepted_by_their_code():
+    x = {
+        "pay": np.random.default_rng(1).lognormal(8, 0.2, 90).round(2),
+        "region": ["n"] * 60 + ["s"] * 30,
+    }
+    scheme = cm.ReverseMapping(0.6, 0.3, scale="log", strata="region", aggregate_ends=3)
+    with pytest.raises(cm.ReleaseError, match=r"^C6 strata must have at least 50 records each"):
+        cm.mask_table(x, {"pay": scheme})
+    assert cm.mask_table(x, {"pay": scheme}, accept="C6").accepted == ("C6",)

@@ -31,7 +31,7 @@ SCHEMES = [
 @cache
 def released(scheme):
     expected = cm.risk(X, scheme, d=D)
-    drawn = [scheme.mask(X, rng=k, accept_visible_coins=True) for k in range(20)]
+    drawn = [scheme.mask(X, rng=k, accept="all") for k in range(20)]
     return scheme, expected, [cm.risk(X, scheme, d=D, released=z) for z in drawn], drawn
 
 
@@ -71,7 +71,7 @@ def test_common_values_stand_out_in_a_release_as_expected(x):
     # false alarm below 1e-4: the share of 3,000 records has an error of .009 at most
     scheme = cm.ConditionalMasking(0.6, 0.3 * np.ceil(x.std()), decimals=0)
     d = 0.1 * x.std()
-    found = cm.risk(x, scheme, d=d, released=scheme.mask(x, rng=1, accept_visible_coins=True))
+    found = cm.risk(x, scheme, d=d, released=scheme.mask(x, rng=1, accept="all"))
     records = found.records(d)
 
     best = cm.risk(x, scheme, d=d).attackers["best attacker"][0]
@@ -174,7 +174,7 @@ def test_records_are_linked_as_by_all_distances():
         "b": stream.normal(0.0, 1.0, 300).round(1),
     }
     schemes = dict.fromkeys(table, cm.ConditionalMasking(0.5, 1.0, step=0.1))
-    z = cm.mask_table(table, schemes, rng=1, accept_visible_coins=True).data
+    z = cm.mask_table(table, schemes, rng=1, accept="all").data
 
     linked = cm.risk(table, schemes, d={"a": 1.0, "b": 1.0}, released=z).linkage([1, 10]).linked
 

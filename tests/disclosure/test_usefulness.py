@@ -92,7 +92,7 @@ def test_noise_is_too_wide_where_the_variance_is_five_times_that_without(times, 
 def test_of_strata_the_worst_counts_after_reverse_mapping_as_it_does_for_analysts():
     narrow = np.where(GROUP == "a", EVEN / 5.0, EVEN)
     scheme = cm.ReverseMapping(0.6, 11.0, aggregate_ends=3)
-    options = {"strata": "group", "accept_visible_coins": True}
+    options = {"strata": "group", "accept": "all"}
     whole, said_of_whole = masked({"x": EVEN, "group": GROUP}, scheme, **options)
     release, (text,) = masked({"x": narrow, "group": GROUP}, scheme, **options)
 
@@ -170,7 +170,7 @@ def test_where_no_sigma_passes_columns_are_to_be_left_out(most, monkeypatch):
         )
 
 
-@pytest.mark.parametrize("options", [{}, {"part_rows": 500}, {"accept_visible_coins": True}])
+@pytest.mark.parametrize("options", [{}, {"part_rows": 500}, {"accept": "all"}])
 @pytest.mark.parametrize("kind", ["csv", "parquet"])
 @pytest.mark.filterwarnings("ignore:.*aggregate_ends", f"error:.*{SAID}")
 def test_a_file_is_spoken_of_before_it_is_written(kind, options, tmp_path):
@@ -212,10 +212,7 @@ def test_the_command_says_it_and_what_it_names_passes(tmp_path, capsys):
 def test_methods_that_swap_nothing_and_constant_columns_are_not_spoken_of():
     assert masked(EVEN, cm.AdditiveNoise(1_000.0))[1] == []
     constant = np.full(N, 5.0)
-    assert (
-        masked(constant, cm.ConditionalMasking(0.6, 70.0, step=0.5), accept_visible_coins=True)[1]
-        == []
-    )
+    assert masked(constant, cm.ConditionalMasking(0.6, 70.0, step=0.5), accept="all")[1] == []
 
 
 # --- columns masked together, chosen by their names ---

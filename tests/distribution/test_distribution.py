@@ -219,7 +219,7 @@ def test_without_parts_a_line_is_looked_at_in_its_nodes_alone():
 def test_the_series_is_the_definition(step):
     rng = np.random.default_rng(14)
     scheme = cm.ConditionalMasking(0.5, 1.0, step=step)
-    z = scheme.mask(rng.normal(size=3000), rng=1, accept_visible_coins=True)
+    z = scheme.mask(rng.normal(size=3000), rng=1, accept="all")
     x = np.linspace(-5.0, 5.0, 70)
     one = scheme.estimate(z)
     threads = scheme.estimate(z, workers=3)

@@ -459,7 +459,7 @@ def test_columns_are_named_where_a_file_was_read_in_parts(tmp_path, form, strata
     frame.to_csv(given, index=False) if form == "csv" else frame.to_parquet(given)
     scheme = cm.ConditionalMasking(0.5, 1.0, strata=strata)
     both = {"x": scheme, "y": scheme}
-    cm.mask_file(given, masked, both, rng=2, part_rows=400, log=False, accept_visible_coins=True)
+    cm.mask_file(given, masked, both, rng=2, part_rows=400, log=False, accept="all")
     found = cm.read_release(masked, "x")
     # the same from arrays: a pool for each part of 400 rows, and each region
     pools = np.arange(n) // 400 * 3 + (frame["region"].factorize(sort=True)[0] if strata else 0)
@@ -584,7 +584,7 @@ def test_intervals_of_all_records_in_clusters_cover(method):
     scheme = method(0.9, 100.0)
     for _ in range(200):
         x = rng.normal(1000.0, 200.0, 1_000) + rng.normal(0.0, 70.0, 40)[cluster]
-        z = scheme.mask(x.round(), rng=int(rng.integers(2**63)), accept_visible_coins=True)
+        z = scheme.mask(x.round(), rng=int(rng.integers(2**63)), accept="all")
         estimate = scheme.estimate(z)
         a = rng.normal(size=1_000)
         found = [

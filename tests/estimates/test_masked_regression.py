@@ -24,7 +24,7 @@ pytestmark = [
     pytest.mark.filterwarnings("ignore::condmask.ReleaseWarning"),
     pytest.mark.filterwarnings("ignore:heavy tails:condmask.EstimateWarning"),
 ]
-ACCEPT = {"accept_visible_coins": True}
+ACCEPT = {"accept": "all"}
 NAMES = ["x", "w", "v"]
 
 
@@ -277,7 +277,7 @@ def test_no_error_of_a_stratum_is_far_below_that_of_least_squares(reverse_mappin
             "wage": wage,
             "spent": (wage + rng.normal(0.0, 100.0, wage.size)).round(-1),
         }
-        release = cm.mask_table(table, {"wage": scheme}, rng=seed, accept_visible_coins=True)
+        release = cm.mask_table(table, {"wage": scheme}, rng=seed, accept="all")
         found = release.regress("spent", ["wage", "region"])
         for name in ("north", "west"):
             least = 100.0 * np.sqrt(1.0 / (region == name).sum() + 1.0 / (region == "east").sum())

@@ -148,9 +148,7 @@ def test_a_batch_has_a_note_for_each_replicate():
 def test_columns_masked_together_by_reverse_mapping_say_so():
     mapped = cm.ReverseMapping(0.5, 5.0)
     other = X + np.random.default_rng(2).normal(0.0, 1.0, N)
-    release = cm.mask_table(
-        {"a": X, "b": other}, {"a": mapped, "b": mapped}, rng=3, accept_visible_coins=True
-    )
+    release = cm.mask_table({"a": X, "b": other}, {"a": mapped, "b": mapped}, rng=3, accept="all")
     note = "both columns were masked together by reverse mapping"
 
     with pytest.warns(cm.EstimateWarning, match="is not known"):
@@ -162,7 +160,7 @@ def test_columns_masked_together_by_reverse_mapping_say_so():
 def test_the_command_line_shows_notes(tmp_path, capsys):
     path = tmp_path / "masked.parquet"
     table = {"x": X, "group": LABELS}
-    cm.mask_table(table, {"x": SCHEME}, rng=3, accept_visible_coins=True).write(path, log=False)
+    cm.mask_table(table, {"x": SCHEME}, rng=3, accept="all").write(path, log=False)
 
     cli.main(["estimate", str(path), "--group", "group"])
     assert "one record" in capsys.readouterr().out

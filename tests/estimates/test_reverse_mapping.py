@@ -23,7 +23,7 @@ pytestmark = [
     ),
     pytest.mark.filterwarnings("ignore::condmask.ReleaseWarning"),
 ]
-ACCEPT = {"accept_visible_coins": True}
+ACCEPT = {"accept": "all"}
 FAR = {
     "far apart": np.concatenate([FILES["skewed"], 1e9 + FILES["heaped"]]),
     "alone": 1e3 * np.arange(60.0),

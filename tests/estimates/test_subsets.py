@@ -22,7 +22,7 @@ pytestmark = pytest.mark.usefixtures("unaudited")
 POOL = np.random.default_rng(1).integers(0, 3, 900)
 X = np.round(np.random.default_rng(2).normal(10.0 * POOL, 4.0), 1)
 SCHEME = cm.ConditionalMasking(0.6, 3.0, decimals=1, strata="region")
-Z = SCHEME.mask(X, strata=POOL, rng=3, accept_visible_coins=True)
+Z = SCHEME.mask(X, strata=POOL, rng=3, accept="all")
 ROWS = POOL != 1
 
 
@@ -83,9 +83,7 @@ def test_missing_values_and_single_precision_and_batches_and_added_noise():
 def test_parts_are_named_by_their_labels(kind, tmp_path):
     scheme = replace(SCHEME, strata=("region", "sex"))
     sex = np.where(np.arange(900) % 2 == 0, "f", "m")
-    release = cm.mask_table(
-        {"x": X, "region": POOL, "sex": sex}, {"x": scheme}, accept_visible_coins=True
-    )
+    release = cm.mask_table({"x": X, "region": POOL, "sex": sex}, {"x": scheme}, accept="all")
     estimate = release["x"]
     if kind != "memory":
         release.write(tmp_path / f"a.{kind}", log=False)

@@ -220,7 +220,7 @@ def test_a_masked_frame_is_written(tmp_path, form):
     table = people(5_000).select(["id", "pay", "age", "region"])
     for frame in (table, table.to_pandas(), pl.from_arrow(table)):
         release = cm.mask_table(
-            frame, JOINT, strata="region", rng=KEY, nan_policy="omit", accept_visible_coins=True
+            frame, JOINT, strata="region", rng=KEY, nan_policy="omit", accept="all"
         )
         target = tmp_path / f"all.{form}"
         release.write(target, force=True, log=False)
@@ -247,14 +247,14 @@ def test_gaps_that_are_nan_and_strata_of_any_kind_are_those_of_the_frame(tmp_pat
         pay[::9] = np.nan
         frame = make({"pay": pay, "age": random.normal(size=n), "group": group})
         scheme = {"pay": cm.ConditionalMasking(0.6, 500.0, decimals=2, strata="group")}
-        release = cm.mask_table(frame, scheme, nan_policy="omit", accept_visible_coins=True)
+        release = cm.mask_table(frame, scheme, nan_policy="omit", accept="all")
         told = release["pay"].covariance("age")
         release.write(tmp_path / f"{kind}.parquet", log=False)
         assert cm.read_release(tmp_path / f"{kind}.parquet", "pay").covariance("age") == told
         with pytest.raises(cm.FileError, match="group has strata that are others in text"):
             release.write(tmp_path / f"{kind}.csv", log=False)
     scheme = {"pay": PAY}
-    release = cm.mask_table(frame, scheme, nan_policy="omit", accept_visible_coins=True)
+    release = cm.mask_table(frame, scheme, nan_policy="omit", accept="all")
     release.write(tmp_path / "a.csv", log=False)
     assert cm.read_release(tmp_path / "a.csv", "pay").mean() == release["pay"].mean()
 

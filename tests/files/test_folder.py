@@ -435,9 +435,7 @@ def test_sums_about_zero_and_of_single_precision_are_told_from_moved_rows(tmp_pa
     write(pa.table({"x": x, "y": x + random.normal(size=x.size)}), source)
 
     scheme = cm.ConditionalMasking(0.6, 0.5, step=1 / 64)
-    release = cm.mask_file(
-        source, target, {"x": scheme}, rng=5, part_rows=1_000, accept_visible_coins=True
-    )
+    release = cm.mask_file(source, target, {"x": scheme}, rng=5, part_rows=1_000, accept="all")
 
     # by chance in one of 10^6: the standard error of the correlation is .03
     assert abs(release["x"].correlation("y") - np.sqrt(0.5)) < 0.15

@@ -139,9 +139,9 @@ def test_labels_that_no_record_has_are_left_out(form, tmp_path):
     frame.loc[3, "name"] = None
     source = write(pa.Table.from_pandas(frame), tmp_path / "in.arrow")
     pay = {"pay": SCHEMES["pay"]}
-    release = cm.mask_table(frame, pay, accept_visible_coins=True)
+    release = cm.mask_table(frame, pay, accept="all")
     release.write(tmp_path / f"frame.{form}", log=False)
-    cm.mask_file(source, tmp_path / f"file.{form}", pay, log=False, accept_visible_coins=True)
+    cm.mask_file(source, tmp_path / f"file.{form}", pay, log=False, accept="all")
 
     for place in ("frame", "file"):
         path = tmp_path / f"{place}.{form}"
@@ -255,7 +255,7 @@ def test_a_refused_text_is_not_shown(tmp_path, name):
 
 def test_a_column_of_mixed_types_beside_it_is_not_shown(tmp_path):
     frame = pd.DataFrame({"x": GENERIC.repeat(20), "note": [1.5] * 199 + [str(VALUE)]})
-    release = cm.mask_table(frame, {"x": scheme(1.0, step=0)}, accept_visible_coins=True)
+    release = cm.mask_table(frame, {"x": scheme(1.0, step=0)}, accept="all")
 
     assert_silent(
         lambda: release.write(tmp_path / "b.parquet"), "frame['note'] must be a column of one"
@@ -272,7 +272,7 @@ def test_positions_are_those_of_the_whole_file(tmp_path):
         source = write(pa.table({"x": x}), tmp_path / f"a.{suffix}")
         target = tmp_path / f"b.{suffix}"
         with pytest.raises(ValueError, match=rf"got another number at position {n - 2};"):
-            cm.mask_file(source, target, {"x": scheme(0.5, decimals=3)}, accept_visible_coins=True)
+            cm.mask_file(source, target, {"x": scheme(0.5, decimals=3)}, accept="all")
         source = write(pa.table({"x": large}), tmp_path / f"e.{suffix}")
         where = (
             rf"another text in row {n} "
@@ -329,9 +329,7 @@ def test_a_warning_from_deep_inside_points_at_the_users_line():
     column = [100.26, 100.51, 101.02, 101.13] * 10
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        cm.ConditionalMasking(0.6, 4.0, decimals=1).mask(
-            column, rng=1, round=True, accept_visible_coins=True
-        )
+        cm.ConditionalMasking(0.6, 4.0, decimals=1).mask(column, rng=1, round=True, accept="all")
 
     assert [each.filename for each in caught] == [__file__]
 

@@ -67,7 +67,7 @@ def faulty(folder):
     frame.to_parquet(source)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        cm.mask_file(source, target, ["income"], accept_visible_coins=True)
+        cm.mask_file(source, target, ["income"], accept="all")
     return source, target
 
 
@@ -180,7 +180,7 @@ def test_records_with_rare_gaps_are_left_out_of_files(source, tmp_path):
     frame = with_rare_gaps(people())
     options = {
         "nan_policy": "omit",
-        "accept_visible_coins": True,
+        "accept": "all",
         "log": False,
         "rare_gaps": "drop",
     }

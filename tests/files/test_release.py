@@ -153,7 +153,10 @@ def test_a_release_is_a_mapping_of_estimates_that_know_the_other_columns(tmp_pat
         ("round", 5),
         ("workers", 0),
         ("max_lift", 0.0),
+        ("accept", 5),
+        ("accept", ["C99"]),
         ("accept_visible_coins", 5),
+        ("max_clear", 0.0),
         ("max_risk", 5),
         ("shuffle", 5),
         ("missing", -9),
@@ -281,7 +284,7 @@ def test_a_release_that_changes_after_it_was_read_is_read_again(tmp_path, form):
 
 def test_data_of_a_release_are_a_copy(tmp_path):
     frame = TABLE.to_pandas()
-    release = cm.mask_table(frame, {"age": JOINT["age"]}, rng=1, accept_visible_coins=True)
+    release = cm.mask_table(frame, {"age": JOINT["age"]}, rng=1, accept="all")
     mean = release["age"].mean()
     changed = release.data
     changed["age"] = 0
@@ -348,7 +351,7 @@ def test_a_file_of_few_records_is_refused_under_noise_alone(tmp_path):
 
 PEOPLE = people(4_000).select(["id", "pay", "age"])
 OTHER_NANS = np.nan_to_num(np.sort(numbers(PEOPLE["pay"])), nan=-np.nan)  # which have other bits
-OPTIONS = {"nan_policy": "omit", "accept_visible_coins": True}
+OPTIONS = {"nan_policy": "omit", "accept": "all"}
 
 
 def log():
@@ -524,7 +527,7 @@ def test_the_key_is_the_users_alone_and_the_log_has_no_value(tmp_path, source):
     for folder in (key.parent, tmp_path / "its/own"):
         assert stat.S_IMODE(folder.stat().st_mode) & 0o077 == 0
     [entry] = map(json.loads, log().read_text().splitlines())
-    assert sorted(entry) == ["columns", "date", "source", "target"]
+    assert sorted(entry) == ["accepted", "columns", "date", "source", "target"]
     assert entry["source"] == str(source)
     assert entry["target"] == str(tmp_path / "a.parquet")
     content = log().read_bytes().replace(entry["date"].encode(), b"")

@@ -22,7 +22,7 @@ from condmask.plot.panels import COLOURS, escaped_name, plain_numbers
 
 def release(**options):
     x = originals(200)
-    masked = cm.mask_table({"income": x}, {"income": SCHEME}, rng=2, accept_visible_coins=True)
+    masked = cm.mask_table({"income": x}, {"income": SCHEME}, rng=2, accept="all")
     return cm.plot_release(x, masked, rng=3, **options)
 
 

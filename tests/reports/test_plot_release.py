@@ -25,7 +25,7 @@ def closed():
 
 
 def masked(frame, scheme=SCHEME, **options):
-    return cm.mask_table(frame, {"income": scheme}, rng=2, accept_visible_coins=True, **options)
+    return cm.mask_table(frame, {"income": scheme}, rng=2, accept="all", **options)
 
 
 def lines(panel):

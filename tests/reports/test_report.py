@@ -84,7 +84,7 @@ def pictures(page):
 def made_of(frame, scheme, path, **options):
     """The internal report of a table's release, which may show what it likes."""
     schemes = scheme if isinstance(scheme, dict) else {frame.columns[0]: scheme}
-    options = {"nan_policy": "omit", "accept_visible_coins": True} | options
+    options = {"nan_policy": "omit", "accept": "all"} | options
     cm.report(cm.mask_table(frame, schemes, rng=1, **options), path, original=frame)
     return path.read_text(encoding="utf-8")
 
@@ -448,7 +448,7 @@ def test_more_than_five_predicted_errors_are_too_many(options, unit, tmp_path):
     ends."""
     x = np.random.default_rng(2).lognormal(0.0, 0.3, 400).round(4)
     schemes = {"x": conditional_or_mapped(0.6, 0.4, **options)}
-    more = {"accept_visible_coins": True}
+    more = {"accept": "all"}
     release = cm.mask_table({"x": x}, schemes, rng=1, round=options.get("decimals") == 1, **more)
     found = release["x"].mean_interval(target="file")
     for far, fits in ((4.9, True), (5.1, False)):
@@ -564,9 +564,7 @@ def test_a_page_stands_outside_of_its_release_and_tells_no_folder(people, tmp_pa
     (tmp_path / "in").mkdir()
     people.frame[["income"]].to_parquet(tmp_path / "in/people.parquet")
     scheme = cm.ConditionalMasking(0.6, 2_000.0)
-    cm.mask_file(
-        tmp_path / "in", tmp_path / "out", {"income": scheme}, accept_visible_coins=True, log=False
-    )
+    cm.mask_file(tmp_path / "in", tmp_path / "out", {"income": scheme}, accept="all", log=False)
 
     with pytest.raises(cm.FileError, match="path must stand outside of the files and folders"):
         cm.report(tmp_path / "out", tmp_path / "out/page.html")
@@ -704,7 +702,7 @@ def test_the_note_on_heavy_tails_names_the_column_that_has_them(tmp_path):
         {"price": rng.normal(100.0, 15.0, 500).round(1), "area": rng.pareto(2.0, 500)}
     )
     scheme = cm.ConditionalMasking(0.6, 5.0, decimals=1)
-    release = cm.mask_table(sales, {"price": scheme}, rng=3, accept_visible_coins=True)
+    release = cm.mask_table(sales, {"price": scheme}, rng=3, accept="all")
 
     cm.report(release, tmp_path / "report.html")
 

@@ -163,11 +163,9 @@ def test_a_release_of_version_2_is_read(tmp_path):
     path = tmp_path / "masked.csv"
     x = np.random.default_rng(1).lognormal(5.0, 0.3, 400).round()
     scheme = cm.ReverseMapping(0.6, 20.0)
-    release = cm.mask_table({"x": x}, {"x": scheme}, rng=2, accept_visible_coins=True)
+    release = cm.mask_table({"x": x}, {"x": scheme}, rng=2, accept="all")
     path.write_text("x\n" + "\n".join(map(str, x)))
-    cm.mask_file(
-        path, tmp_path / "a.csv", {"x": scheme}, rng=2, accept_visible_coins=True, log=False
-    )
+    cm.mask_file(path, tmp_path / "a.csv", {"x": scheme}, rng=2, accept="all", log=False)
     sidecar = tmp_path / "a.csv.condmask.json"
     published = json.loads(sidecar.read_text())
     assert published["version"] == 3

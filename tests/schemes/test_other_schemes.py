@@ -202,7 +202,7 @@ def drawn(made, x, runs):
     """How many released values lie below and above the bounds, run by run."""
     free = cm.ConditionalMasking.from_dict({**made.to_dict(), "range": None})
     (low, high) = bounds(made)
-    releases = [free.mask(x, rng=k, accept_visible_coins=True) for k in range(runs)]
+    releases = [free.mask(x, rng=k, accept="all") for k in range(runs)]
     return np.array([[(z < low).sum(), (z > high).sum()] for z in releases])
 
 
@@ -242,16 +242,16 @@ def test_a_release_is_refused_from_one_in_a_million_on():
             with pytest.raises(
                 ValueError, match=r"x must stay within its range, at most \d+, got noise"
             ):
-                made.mask(x, rng=1, accept_visible_coins=True)
+                made.mask(x, rng=1, accept="all")
         else:
-            made.mask(x, rng=1, accept_visible_coins=True)
+            made.mask(x, rng=1, accept="all")
 
 
 def test_a_refused_release_says_how_many_and_what_serves():
     with pytest.raises(
         ValueError, match=r"expected to take \d+ below and [\d.]+ above it, of 4,000"
     ) as error:
-        scheme(range=(0, 120)).mask(AGES, accept_visible_coins=True)
+        scheme(range=(0, 120)).mask(AGES, accept="all")
 
     serves = (
         "use cm.ReverseMapping(p=0.6, sigma=10.0), which releases values of the data alone, or "
@@ -259,7 +259,7 @@ def test_a_refused_release_says_how_many_and_what_serves():
     )
     assert serves in str(error.value)
     reverse = cm.ReverseMapping(0.6, 10.0, range=(0, 120))
-    assert set(reverse.mask(AGES, accept_visible_coins=True)) == set(AGES)
+    assert set(reverse.mask(AGES, accept="all")) == set(AGES)
 
 
 @pytest.mark.parametrize("method", [partial(cm.ConditionalMasking, decimals=1), cm.ReverseMapping])
@@ -271,7 +271,7 @@ def test_originals_outside_are_refused_by_position_and_never_shown(method, outsi
     with pytest.raises(
         ValueError, match=f"x must lie within its range, 0 to 120, got {many} outside, the f"
     ) as error:
-        method(0.6, 0.1, range=(0, 120)).mask(x, accept_visible_coins=True)
+        method(0.6, 0.1, range=(0, 120)).mask(x, accept="all")
 
     assert "at position 7" in str(error.value)
     assert "1234" not in str(error.value)
@@ -282,7 +282,7 @@ def test_codes_and_missing_values_have_no_range():
     x[:50] = -8.0
     x[50:60] = np.nan
 
-    z = scheme(range=(0, 500), missing=-8).mask(x, nan_policy="omit", accept_visible_coins=True)
+    z = scheme(range=(0, 500), missing=-8).mask(x, nan_policy="omit", accept="all")
 
     assert (z[:50] == -8).all()
     assert np.isnan(z[50:60]).all()
@@ -317,7 +317,7 @@ def test_an_infinite_bound_is_none():
 def test_many_released_values_below_0_are_worth_a_word(shift, warned):
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        scheme().mask(AGES + shift, rng=1, accept_visible_coins=True)
+        scheme().mask(AGES + shift, rng=1, accept="all")
         cm.mask_table({"x": AGES}, {"x": cm.AdditiveNoise(10.0)}, rng=1)
 
     texts = [str(warning.message) for warning in caught]

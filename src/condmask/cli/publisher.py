@@ -106,8 +106,10 @@ def audit(
     *,
     column: Columns = None,
     scheme: SchemeOptions = SCHEME,
+    max_clear: float = 0.6,
     max_lift: float = 0.1,
     max_risk: Several = None,
+    accept: Several = None,
     csv: FileOptions = CSV,
     output: Output = OUTPUT,
 ) -> int:
@@ -124,18 +126,25 @@ def audit(
         the original data: a file, a folder or 'glob' of files
     column
         column to mask; several are masked together
+    max_clear
+        share of values from which on a release is refused if columns in clear, or the release
+        alone, tell so many (default .6)
     max_lift
         largest share of values that may be guessed from the release but not from the columns in
         clear alone (default .1)
     max_risk
         DISTANCE=SHARE: largest share of values that the attacker may guess closer than this
+    accept
+        code of a finding that the release is not refused for, such as C4
     """
     from condmask.publish.stages import originals
 
     caps = shares_by_distance(max_risk, "--max-risk")
     schemes = scheme.schemes(column)
     table = originals(source, csv.format()).table(numeric=schemes)
-    result = cm.audit(table, schemes, max_lift=max_lift, max_risk=caps)
+    result = cm.audit(
+        table, schemes, max_clear=max_clear, max_lift=max_lift, max_risk=caps, accept=accept or ()
+    )
     output.show(result)
     return int(result.refused)
 
@@ -150,9 +159,11 @@ def mask(
     round: bool = False,
     shuffle: bool = False,
     rare_gaps: Literal["refuse", "drop"] = "refuse",
+    max_clear: float = 0.6,
     max_lift: float = 0.1,
     max_risk: Several = None,
-    accept_visible_coins: bool = False,
+    accept: Several = None,
+    accept_visible_coins: Annotated[bool, Parameter(show=False)] = False,
     keep_metadata: Several = None,
     part_rows: int | None = None,
     dry_run: bool = False,
@@ -189,13 +200,19 @@ def mask(
     rare_gaps
         drop: leave out records whose combination of missing values is too rare, rather than refuse
         the file
+    max_clear
+        share of values from which on a release is refused if columns in clear, or the release
+        alone, tell so many (default .6)
     max_lift
         largest share of values that may be guessed from the release but not from the columns in
         clear alone (default .1)
     max_risk
         DISTANCE=SHARE: largest share of values that an attacker may guess closer than this
+    accept
+        code of a finding that the release is not refused for, such as C4; all: release without an
+        audit, whatever the release would reveal
     accept_visible_coins
-        release without an audit, whatever the release would reveal
+        deprecated: --accept all
     keep_metadata
         entry in the metadata of a Parquet or Arrow file to release unchanged
     part_rows
@@ -216,6 +233,9 @@ def mask(
     """
     if log is not None and no_log:
         raise UsageError("--log must be left out with --no-log")
+    if accept_visible_coins:
+        say("warning: --accept-visible-coins is now --accept all")
+        accept = [*(accept or ()), "all"]
     caps = shares_by_distance(max_risk, "--max-risk")
     given = scheme.given()
     schemes: list[str] | dict[str, Any]
@@ -233,7 +253,7 @@ def mask(
             round=round,
             shuffle=shuffle,
             rare_gaps=rare_gaps,
-            accept_visible_coins=accept_visible_coins,
+            accept=accept or (),
             keep_metadata=keep_metadata or (),
             csv=csv.format(),
             part_rows=part_rows,
@@ -243,6 +263,7 @@ def mask(
             again=again,
             workers=workers,
             progress=report,
+            max_clear=max_clear,
             max_lift=max_lift,
             max_risk=caps,
             **given,

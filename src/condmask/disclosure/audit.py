@@ -1,7 +1,7 @@
 """Audit a release: measure what an attacker who knows every swap status guesses, and judge it."""
 
 import logging
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -13,7 +13,13 @@ from condmask._digits import finite, line
 from condmask.disclosure.column.rare_values import open_ends, with_ends
 from condmask.disclosure.figures import Figures
 from condmask.disclosure.limits import Case, audit_figures_and_findings
-from condmask.disclosure.policy import Finding, Limits
+from condmask.disclosure.policy import (
+    CODES,
+    Finding,
+    Limits,
+    accepted_codes,
+    with_acceptance,
+)
 from condmask.disclosure.rails import (
     MIN_FILE_RECORDS,
     SHUFFLE,
@@ -32,7 +38,6 @@ from condmask.strata import donor_pools, labels_of, not_masked, present_values
 from condmask.suspected_codes import drop_codes
 
 LOG = logging.getLogger(__name__)
-OVERRIDE = "; accept_visible_coins=True releases it anyway"
 DEFAULT_LIMITS = Limits()
 CELL_WIDTH = 18
 HEAD_WIDTH = 20
@@ -112,8 +117,10 @@ def audit(
     scheme: Any,
     *,
     strata: Any = None,
+    max_clear: float = DEFAULT_LIMITS.clear,
     max_lift: float = DEFAULT_LIMITS.lift,
     max_risk: Mapping[float, float] | None = None,
+    accept: str | Sequence[str] = (),
 ) -> Audit:
     """Measure how closely an attacker who knows every record's swap status can guess the
     originals, and list the reasons for refusing the release.
@@ -128,12 +135,17 @@ def audit(
     strata : array_like of shape (n,), or sequence of several, optional
         The columns that the scheme names as strata, which attackers know. Those of a table are
         taken from it, and count among the columns in clear.
+    max_clear : float
+        Share of values from which on a release is refused if columns in clear, or the release
+        alone, tell so many.
     max_lift : float
         Largest share of values that may be guessed from the release but not from the columns in
         clear alone.
     max_risk : dict of float to float, optional
         By distance, in the units of the data, the largest share of values that the attacker may
         guess closer than this.
+    accept : str or sequence of str, optional
+        Codes of findings that the release is not refused for (docs/coins.rst).
 
     Returns
     -------
@@ -177,12 +189,17 @@ def audit(
     """
     if isinstance(scheme, Mapping):  # a table, which is released on its own grids
         scheme = on_own_grids(together(scheme), [partial(frames.column_of, data, least=0)])
-    return audit_table(*table_of(data, scheme, strata), limits_of(max_lift, max_risk))
+    accepted = accepted_codes(accept)
+    limits = limits_of(
+        max_clear, max_lift, max_risk, frozenset(CODES) if accepted is None else accepted
+    )
+    return audit_table(*table_of(data, scheme, strata), limits)
 
 
-def limits_of(max_lift: Any, max_risk: Any) -> Limits:
+def limits_of(max_clear: Any, max_lift: Any, max_risk: Any, accepted: frozenset[str]) -> Limits:
     """Check limits and return them."""
     lift = _checks.probability(max_lift, "max_lift")
+    clear = _checks.positive(max_clear, "max_clear")
     rule = "max_risk must be a dict of shares by distance"
     _checks.require(
         max_risk is None or isinstance(max_risk, Mapping), rule, max_risk, ArgumentTypeError
@@ -192,14 +209,15 @@ def limits_of(max_lift: Any, max_risk: Any) -> Limits:
         _checks.positive(d, "max_risk"): _checks.probability(share, "max_risk")
         for d, share in given
     }
-    return Limits(lift=lift, risk=risk)
+    return Limits(clear, lift, risk, accepted)
 
 
 def audit_table(table: Table, schemes: dict[str, Any], limits: Limits = DEFAULT_LIMITS) -> Audit:
     """Audit columns to be masked; a part of a long table by the guard rails alone."""
-    found = findings_without_simulation(table, schemes)
-    figures, more = attack(table, schemes, limits, found)
-    return Audit(table.n, figures, (*found, *more), dict(schemes), limits)
+    seen = findings_without_simulation(table, schemes)
+    figures, more = attack(table, schemes, limits, seen)
+    found = with_acceptance([*seen, *more], limits.accepted)
+    return Audit(table.n, figures, tuple(found), dict(schemes), limits)
 
 
 def attack(
@@ -220,39 +238,51 @@ def attack(
     return figures, [*found, *findings]
 
 
-def check_at_once(table: Table, schemes: dict[str, Any], refusals: Refusals) -> None:
+def check_at_once(
+    table: Table, schemes: dict[str, Any], limits: Limits, refusals: Refusals
+) -> None:
     """Collect the findings for which a release is refused without an attack, and warn of all
     others."""
-    _collect_or_warn(findings_without_simulation(table, schemes), refusals)
+    _collect_or_warn(findings_without_simulation(table, schemes), limits, refusals)
     if table.scope == "part":  # of a file
         with refusals.collected():
-            refuse_too_few_records(table.n, schemes)
+            refuse_too_few_records(table.n, schemes, limits.accepted)
 
 
 def check_attack(table: Table, schemes: dict[str, Any], limits: Limits) -> None:
     """Refuse a release that shows too much to attackers, with all reasons, and warn of all other
     findings."""
     refusals = Refusals()
-    _collect_or_warn(attack(table, schemes, limits)[1], refusals)
+    _collect_or_warn(attack(table, schemes, limits)[1], limits, refusals)
     refusals.raise_all()
 
 
-def _collect_or_warn(findings: Sequence[Finding], refusals: Refusals) -> None:
-    """Collect findings for which a release is refused, and warn of all others."""
-    refusals.errors += [ReleaseError(f"{each}{OVERRIDE}") for each in findings if each.refuses]
-    for finding in findings:
-        if not finding.refuses:
-            warn(str(finding), ReleaseWarning, about=finding.column + finding.remedy)
+def _collect_or_warn(findings: Sequence[Finding], limits: Limits, refusals: Refusals) -> None:
+    """Collect findings for which a release is refused, and warn of all others.
+
+    An accepted refusal is said again, as a warning; an accepted warning is not.
+    """
+    for finding in with_acceptance(findings, limits.accepted):
+        about = finding.code + finding.column + finding.remedy
+        if finding.refuses:
+            refusals.errors.append(ReleaseError(finding.refusal))
+        elif not finding.accepted:
+            warn(str(finding), ReleaseWarning, about=about)
+        elif CODES[finding.code].refuses:
+            warn(f"accepted: {finding}", ReleaseWarning, about=about)
+        LOG.info("%s%s", "accepted: " if finding.accepted else "", finding)
 
 
-def refuse_too_few_records(n: int, schemes: Mapping[str, Any]) -> None:
+def refuse_too_few_records(
+    n: int, schemes: Mapping[str, Any], accepted: Collection[str] = ()
+) -> None:
     """Refuse to write a file of too few records whose values get noise."""
     first = next(iter(schemes.values()))
-    if n < MIN_FILE_RECORDS and not first.reverse_mapping:
-        raise ReleaseError(
-            f"{n} records are too few: a file must have at least {MIN_FILE_RECORDS}, or, with "
-            f"cm.ReverseMapping(p={first.p!r}, sigma={first.sigma!r}), groups of at least 50{OVERRIDE}"
-        )
+    if n < MIN_FILE_RECORDS and not first.reverse_mapping and "C9" not in accepted:
+        text = f"{n} records are too few: a file must have at least {MIN_FILE_RECORDS}"
+        remedy = f"cm.ReverseMapping(p={first.p!r}, sigma={first.sigma!r})"
+        finding = Finding("C9", "", f"{text}, or, with {remedy}, groups of at least 50")
+        raise ReleaseError(finding.refusal)
 
 
 def table_of(

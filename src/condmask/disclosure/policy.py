@@ -12,7 +12,7 @@ from typing import NamedTuple, Protocol
 import numpy as np
 
 from condmask import _checks
-from condmask.errors import ArgumentError
+from condmask.errors import ArgumentError, warn
 
 WARN_GAIN = 0.25  # guessed beyond a constant guess, of which is warned
 MIN_SHARE_OF_REST = 0.5  # of what a constant misses: where most values are 0, that is little
@@ -139,6 +139,10 @@ CODES: dict[str, Code] = {
 }
 
 
+FIRST_CODE = next(iter(CODES))
+LAST_CODE = next(reversed(CODES))
+
+
 class Finding(NamedTuple):
     """A danger of a release, its code and its remedy.
 
@@ -165,6 +169,11 @@ class Finding(NamedTuple):
     def refuses(self) -> bool:
         """Return whether a release is refused for it."""
         return CODES[self.code].refuses and not self.accepted
+
+    @property
+    def refusal(self) -> str:
+        """Return the finding with the argument that accepts it."""
+        return f'{self}; accept="{self.code}" releases it anyway'
 
     def to_dict(self) -> dict[str, str | bool]:
         """Return the finding in terms of JSON."""
@@ -236,21 +245,31 @@ class Relation(Protocol):
     def share(self) -> float: ...
 
 
-def accepted_codes(accept: object) -> frozenset[str]:
-    """Check the codes that a publisher accepts, and return them.
+def accepted_codes(accept: object, *, visible_coins: object = False) -> frozenset[str] | None:
+    """Check the codes that a publisher accepts, and return them; None for all of them.
 
     Parameters
     ----------
     accept : str or sequence of str
-        One code, or several.
+        One code, or several; "all" for a release that is not audited.
+    visible_coins : bool
+        The argument ``accept_visible_coins`` of earlier versions, which stands for "all".
     """
     codes = _checks.names([accept] if isinstance(accept, str) else accept, "accept")
-    unknown = [code for code in codes if code not in CODES]
+    unknown = [code for code in codes if code not in CODES and code != EVERYTHING]
     if unknown:
         raise ArgumentError(
-            f"accept must be codes of findings, {', '.join(CODES)}, or 'all', got {unknown[0]!r}"
+            f"accept must be codes of findings, {FIRST_CODE} to {LAST_CODE}, or '{EVERYTHING}', "
+            f"got {unknown[0]!r}"
         )
-    return frozenset(codes)
+    if _checks.boolean(visible_coins, "accept_visible_coins"):
+        warn(
+            f'accept_visible_coins=True is now accept="{EVERYTHING}"; name the codes that a '
+            'refusal shows instead, accept=("C4",), so that all other findings still count',
+            DeprecationWarning,
+        )
+        return None
+    return None if EVERYTHING in codes else frozenset(codes)
 
 
 def with_acceptance(findings: Iterable[Finding], accepted: Collection[str]) -> list[Finding]:

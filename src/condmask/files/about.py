@@ -42,6 +42,8 @@ class Published(NamedTuple):
         The sum of each masked column by part; empty for one part.
     shuffled : bool
         Whether the rows are in another order than those of the original.
+    accepted : tuple of str
+        The codes of findings that the publisher accepted.
     """
 
     parts: tuple[int, ...]
@@ -50,6 +52,7 @@ class Published(NamedTuple):
     csv: CsvFormat | None = None
     sums: Mapping[str, Sequence[float]] = {}
     shuffled: bool = False
+    accepted: tuple[str, ...] = ()
 
     @property
     def records(self) -> int:
@@ -72,6 +75,7 @@ class Published(NamedTuple):
             else {},
             "sums": dict(self.sums),
             "shuffled": self.shuffled,
+            "accepted": list(self.accepted),
         }
         return {name: entry for name, entry in entries.items() if entry or name == "origins"}
 
@@ -101,7 +105,10 @@ class Published(NamedTuple):
         parts = entries["parts"] if entries["version"] > 1 else [entries["records"]]
         sums = {name: [*map(float, one)] for name, one in entries.get("sums", {}).items()}
         form = CsvFormat(**entries["csv"]) if "csv" in entries else None
-        return cls(tuple(map(int, parts)), schemes, origins, form, sums, "shuffled" in entries)
+        accepted = tuple(map(str, entries.get("accepted", ())))
+        return cls(
+            tuple(map(int, parts)), schemes, origins, form, sums, "shuffled" in entries, accepted
+        )
 
 
 def sidecar(path: Path) -> Path:

@@ -16,8 +16,7 @@ from condmask._randomness import WHOLE, Key, Randomness, check_rng, group_name, 
 from condmask.disclosure.audit import DEFAULT_LIMITS, check_at_once, check_attack, limits_of
 from condmask.disclosure.choose import TRIES, Choice, choose, with_wider_noise
 from condmask.disclosure.column.rare_values import open_ends, with_ends
-from condmask.disclosure.policy import Limits
-from condmask.disclosure.rails import min_pool_records
+from condmask.disclosure.policy import CODES, EVERYTHING, Limits, accepted_codes
 from condmask.disclosure.unmasked import Table, clear_of, glimpse_of
 from condmask.errors import ArgumentError, Refusals, ReleaseWarning, warn
 from condmask.estimates.origin import Origin
@@ -38,10 +37,10 @@ from condmask.publish.part_statistics import (
     statistics_of,
     warn_of_different_parts,
 )
-from condmask.publish.prepare import Prepared, in_units, look, settled
+from condmask.publish.prepare import Prepared, in_units, least_pool, look, settled
 from condmask.publish.reverse_mapping import ReverseMapping
 from condmask.publish.rounding import asked, shift_of
-from condmask.strata import SMALLEST, not_masked, with_rare_gaps
+from condmask.strata import not_masked, with_rare_gaps
 
 RARE_GAPS = ("refuse", "drop")
 
@@ -58,8 +57,8 @@ class Job:
     schemes : dict of str to scheme, or names of columns
     may_choose : bool
         Whether there is a table for which schemes, or the number of ends, may be chosen.
-    strata, rng, nan_policy, round, accept_visible_coins, workers, max_lift, max_risk, shuffle,
-    missing, rare_gaps
+    strata, rng, nan_policy, round, accept, accept_visible_coins, workers, max_clear, max_lift,
+    max_risk, shuffle, missing, rare_gaps
         As for `mask_table`.
 
     Attributes
@@ -76,6 +75,8 @@ class Job:
     limits : Limits or None
         How much the release may show; None where it is not audited, as with schemes that swap no
         records.
+    accepted : tuple of str
+        The codes of findings that are let pass; ("all",) where nothing is audited.
     policy : {"raise", "omit"}
         For missing values.
     drops : bool
@@ -100,8 +101,10 @@ class Job:
         rng: Randomness = None,
         nan_policy: str = "raise",
         round: bool = False,
+        accept: str | Sequence[str] = (),
         accept_visible_coins: bool = False,
         workers: int = 1,
+        max_clear: float = DEFAULT_LIMITS.clear,
         max_lift: float = DEFAULT_LIMITS.lift,
         max_risk: Mapping[float, float] | None = None,
         shuffle: bool = False,
@@ -125,17 +128,20 @@ class Job:
             self.drops: bool = _checks.choice(rare_gaps, "rare_gaps", RARE_GAPS) == "drop"
         with refusals.collected():
             self.workers: int = _checks.integer(workers, "workers", least=1)
+        accepted: frozenset[str] | None = frozenset()
         with refusals.collected():
-            limits = limits_of(max_lift, max_risk)
+            accepted = accepted_codes(accept, visible_coins=accept_visible_coins)
+        with refusals.collected():
+            limits = limits_of(max_clear, max_lift, max_risk, accepted or frozenset())
         with refusals.collected():
             self.shuffle: bool = _checks.boolean(shuffle, "shuffle")
-        with refusals.collected():
-            accepted = _checks.boolean(accept_visible_coins, "accept_visible_coins")
         refusals.raise_all()
         first = next(iter(self.schemes.values()))
         self.groups: tuple[str, ...] = not_masked(first.strata, self.schemes)
         self.round: bool = asked(round, self.schemes)
-        self.limits: Limits | None = limits if first.shared_coins and not accepted else None
+        audited = first.shared_coins and accepted is not None
+        self.limits: Limits | None = limits if audited else None
+        self.accepted: tuple[str, ...] = _in_order(accepted)
 
     def _set_schemes(self, schemes: Any, missing: GivenCodes, *, may_choose: bool) -> None:
         """Check the given schemes, or make those by which columns given by name are inspected."""
@@ -206,7 +212,7 @@ class Job:
         candidates = [first]
         if self.chooses and self.names:
             candidates = [self._new_scheme(p, 1.0) for p, _, _ in TRIES]
-        least = SMALLEST if self.limits is None else max(map(min_pool_records, candidates))
+        least = least_pool(candidates, self.limits)
         rare = with_rare_gaps(first, values, labels, least)
         return None if not rare.any() else ~rare
 
@@ -268,7 +274,7 @@ class Job:
             job = self.choose(seen.table)
             refusals = Refusals()
             if job.limits:  # another p may need larger pools
-                check_at_once(seen.table, job.schemes, refusals)
+                check_at_once(seen.table, job.schemes, job.limits, refusals)
             seen = seen._replace(units=in_units(seen, job.schemes, refusals))
             refusals.raise_all()
         return job, settled(seen, job.schemes, job.limits)
@@ -314,7 +320,9 @@ class Job:
             origins[name] = Origin(group, patterns, shift)
             warn_of_different_parts(name, [part.moments[name] for part in parts])
         records = tuple(part.records for part in parts)
-        return Published(records, self.schemes, origins, shuffled=self.shuffle)
+        return Published(
+            records, self.schemes, origins, shuffled=self.shuffle, accepted=self.accepted
+        )
 
     def audit_sample(self, sample: ArrowTable, read_rows: ReadRows) -> None:
         """Audit a long table, whose parts were inspected one by one, by some of its rows.
@@ -333,7 +341,7 @@ class Job:
         if units is not None:
             table = self._audited(with_whole_units(sample, units, read_rows))
         refusals = Refusals()
-        check_at_once(table, self.schemes, refusals)
+        check_at_once(table, self.schemes, self.limits, refusals)
         refusals.raise_all()
         check_attack(table, self.schemes, self.limits)
 
@@ -341,6 +349,13 @@ class Job:
         """Return sampled rows as the audit takes them."""
         columns = OriginalTable(rows).columns(self.schemes)
         return audited_table(rows, values_of(self.schemes, columns))
+
+
+def _in_order(accepted: frozenset[str] | None) -> tuple[str, ...]:
+    """Return accepted codes in the order of the table of codes; None stands for all."""
+    if accepted is None:
+        return (EVERYTHING,)
+    return tuple(code for code in CODES if code in accepted)
 
 
 def warn_of_dropped(records: int, total: int) -> None:

@@ -11,7 +11,7 @@ import json
 import os
 import secrets
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import datetime
 from hashlib import blake2b
@@ -201,12 +201,15 @@ class Log:
             )
             warn(text, ReleaseWarning)
 
-    def enter(self, target: Path, entry: Mapping[str, Any]) -> None:
-        """Append to the log the entry that `refuse` returned for a release."""
+    def enter(self, target: Path, entry: Mapping[str, Any], accepted: Sequence[str] = ()) -> None:
+        """Append to the log the entry that `refuse` returned for a release, with the findings that
+        were accepted."""
         if self.path is None or not entry:
             return
         date = datetime.now().astimezone().isoformat()
         line = {"date": date, "target": str(target.resolve()), **entry}
+        if accepted:
+            line["accepted"] = list(accepted)
         with reading(self.path), self.path.open("a") as file:
             file.write(json.dumps(line) + "\n")
 

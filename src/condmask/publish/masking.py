@@ -56,7 +56,9 @@ def mask_table(
     nan_policy: str = "raise",
     round: bool = False,
     workers: int = 1,
+    accept: str | Sequence[str] = (),
     accept_visible_coins: bool = False,
+    max_clear: float = DEFAULT_LIMITS.clear,
     max_lift: float = DEFAULT_LIMITS.lift,
     max_risk: Mapping[float, float] | None = None,
     shuffle: bool = False,
@@ -85,9 +87,13 @@ def mask_table(
         As for `ConditionalMasking.mask`. With "omit", records with different columns missing form
         strata of their own, since a donor must have the values that the record has; each needs 10
         records.
+    accept : str or sequence of str, optional
+        Codes of findings that the release is not refused for, as a refusal names them
+        (docs/coins.rst); they are published with it. "all" releases without an audit and
+        without guard rails, whatever that reveals.
     accept_visible_coins : bool
-        Release without an audit and without guard rails, whatever that reveals.
-    max_lift, max_risk
+        Deprecated: ``accept="all"``.
+    max_clear, max_lift, max_risk
         What the release may show, as for `audit`.
     shuffle : bool
         Release the rows in a new order, drawn from the operating system (from `rng`, if there is
@@ -165,7 +171,9 @@ def mask_table(
             nan_policy=nan_policy,
             round=round,
             workers=workers,
+            accept=accept,
             accept_visible_coins=accept_visible_coins,
+            max_clear=max_clear,
             max_lift=max_lift,
             max_risk=max_risk,
             shuffle=shuffle,
@@ -186,7 +194,8 @@ def mask_table(
         metadata = job.metadata_of([statistics])
     masked = frames.with_columns(original.frame, mask_part(part, job))
     masked = marked(masked, [*job.schemes], metadata.records)
-    table = Frame(masked, statistics.marks, job.limits is not None)
+    audited = job.limits is not None and "C9" not in job.limits.accepted
+    table = Frame(masked, statistics.marks, audited)
     return Release(metadata, table, workers=job.workers, chosen=job.chosen)
 
 
@@ -213,6 +222,7 @@ def mask_file(
     force: bool = False,
     workers: int = 1,
     progress: Progress = None,
+    accept: str | Sequence[str] = (),
     accept_visible_coins: bool = False,
     dry_run: bool = False,
     csv: CsvFormat | None = None,
@@ -220,6 +230,7 @@ def mask_file(
     keep_metadata: Sequence[str] = (),
     log: Where = True,
     again: bool = False,
+    max_clear: float = DEFAULT_LIMITS.clear,
     max_lift: float = DEFAULT_LIMITS.lift,
     max_risk: Mapping[float, float] | None = None,
     shuffle: bool = False,
@@ -251,8 +262,12 @@ def mask_file(
     progress : callable (rows_done, rows_total), optional
         Called as rows are read, with None for their number, which is not yet known, and as they
         are written.
+    accept : str or sequence of str, optional
+        Codes of findings that the release is not refused for, as a refusal names them
+        (docs/coins.rst); they are published with it. "all" releases without an audit and
+        without guard rails, whatever that reveals.
     accept_visible_coins : bool
-        Release without an audit and without guard rails, whatever that reveals.
+        Deprecated: ``accept="all"``.
     dry_run : bool
         Check and audit everything, but write nothing.
     csv : CsvFormat, optional
@@ -272,7 +287,7 @@ def mask_file(
         released are not recognised (docs/files.rst). With `rng`, which is for tests, there is none.
     again : bool
         Release values that were released before.
-    max_lift, max_risk
+    max_clear, max_lift, max_risk
         What the release may show, as for `audit`.
     shuffle : bool
         Release the rows in a new order, as `mask_table` does; a folder, or a source of several
@@ -325,7 +340,9 @@ def mask_file(
         nan_policy=nan_policy,
         round=round,
         workers=workers,
+        accept=accept,
         accept_visible_coins=accept_visible_coins,
+        max_clear=max_clear,
         max_lift=max_lift,
         max_risk=max_risk,
         shuffle=shuffle,
@@ -364,7 +381,7 @@ def mask_file(
     with publishing(destination) as hidden:
         write(hidden, task.shape, metadata, masked, inspected.rows, report, task.job.workers)
     LOG.info("published %s", destination.name)
-    task.log.enter(destination, inspected.entry)
+    task.log.enter(destination, inspected.entry, task.job.accepted)
     return released_in(destination, workers=task.job.workers, chosen=task.job.chosen)
 
 

@@ -4,7 +4,7 @@ A column, a table and a part of a file take the same path, so that all refuse th
 the same messages, and all that is wrong with them at once.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import fields
 from typing import Any, NamedTuple
 
@@ -13,10 +13,10 @@ import numpy as np
 from condmask import _checks
 from condmask._randomness import Key
 from condmask.disclosure.audit import DEFAULT_LIMITS, check_at_once, check_attack
-from condmask.disclosure.policy import Limits
+from condmask.disclosure.policy import Finding, Limits
 from condmask.disclosure.rails import min_pool_records
 from condmask.disclosure.unmasked import Table
-from condmask.errors import ArgumentError, Refusals, ReleaseWarning, warn
+from condmask.errors import ArgumentError, Refusals, ReleaseError, ReleaseWarning, warn
 from condmask.frames import Column
 from condmask.grid import nearest
 from condmask.labels import Labels
@@ -130,13 +130,35 @@ def look(
     patterns: tuple[str, ...] = ()
     with refusals.collected():
         if first.shared_coins:  # else no record is a donor
-            least = SMALLEST if limits is None else min_pool_records(first)
-            pool, patterns = pools_of(first, values, labels, least)
+            pool, patterns = _pools_of(first, values, labels, limits)
     looked_at = None if table is None else table(values, pool)
     if limits is not None and looked_at is not None:
-        check_at_once(looked_at, dict(schemes), refusals)
+        check_at_once(looked_at, dict(schemes), limits, refusals)
     seen = Prepared(columns, values, {}, pool, None, patterns, moved, looked_at)
     return seen._replace(units=in_units(seen, schemes, refusals))
+
+
+def least_pool(schemes: Iterable[Any], limits: Limits | None) -> int:
+    """Return how many records a donor pool must have under any of some schemes."""
+    if limits is None or "C6" in limits.accepted:
+        return SMALLEST
+    return max(map(min_pool_records, schemes))
+
+
+def _pools_of(
+    scheme: Any,
+    values: dict[str, np.ndarray],
+    labels: Sequence[Labels],
+    limits: Limits | None,
+) -> tuple[np.ndarray | None, tuple[str, ...]]:
+    """Return the donor pools; refuse those that the audit finds too small, under the code of these."""
+    least = least_pool([scheme], limits)
+    try:
+        return pools_of(scheme, values, labels, least)
+    except ArgumentError as error:
+        if least == SMALLEST:
+            raise
+        raise ReleaseError(Finding("C6", "", str(error)).refusal) from None
 
 
 def in_units(

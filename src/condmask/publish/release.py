@@ -57,6 +57,8 @@ class Release(Mapping[str, Estimate]):
         The records of each part of a long file, within which donors were drawn.
     shuffled : bool
         Whether the rows are in another order than those of the original.
+    accepted : tuple of str
+        The codes of findings that the publisher accepted.
     origins : dict of str to Origin
         What else estimates need about each column: its ``group``, a name that columns
         masked together share; ``patterns``, the columns whose common gaps bound the draw of
@@ -93,6 +95,7 @@ class Release(Mapping[str, Estimate]):
         self.records: int = published.records
         self.parts: tuple[int, ...] = published.parts
         self.shuffled: bool = published.shuffled
+        self.accepted: tuple[str, ...] = published.accepted
         self._workers = workers
         self._estimates = dict[str, Estimate]()
 
@@ -225,7 +228,7 @@ class Release(Mapping[str, Estimate]):
             entry = used_log.refuse(source.marks, None, again=again, keeps=not refusals.errors)
         refusals.raise_all()
         write_table(source.table, target, self._published)
-        used_log.enter(target, entry)
+        used_log.enter(target, entry, self._published.accepted)
         if entry:  # written once more, it is the same release
             source.marks = {}
 

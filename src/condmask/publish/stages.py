@@ -252,7 +252,7 @@ def inspect_whole(task: Task, only: ArrowTable, obstacles: Obstacles, *, again: 
         prepared = task.job.inspect(original, "whole", obstacles.data)
         if task.job.limits:
             with obstacles.data.collected():
-                refuse_too_few_records(only.num_rows, task.job.schemes)
+                refuse_too_few_records(only.num_rows, task.job.schemes, task.job.limits.accepted)
         entry = check_by_log(task, task.job.marks_in(prepared), obstacles, again=again)
     obstacles.raise_all()
     return Whole(task, only, original, prepared, Inspected([], entry, rows))

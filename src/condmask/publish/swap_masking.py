@@ -1,10 +1,12 @@
 """The two calls of schemes that swap records: mask a column, and estimate from a masked one."""
 
+from collections.abc import Sequence
 from typing import Any
 
 from condmask import _checks, frames
 from condmask._randomness import check_rng, release_key
 from condmask.disclosure.audit import DEFAULT_LIMITS
+from condmask.disclosure.policy import accepted_codes
 from condmask.estimates.counts import Counts
 from condmask.estimates.estimate import Estimates, estimate_counts, estimate_records
 from condmask.marks import marked, refuse_marked
@@ -28,6 +30,7 @@ class SwapMasking(SwapScheme):
         nan_policy: str = "raise",
         round: bool = False,
         workers: int = 1,
+        accept: str | Sequence[str] = (),
         accept_visible_coins: bool = False,
     ) -> Any:
         """Mask a column.
@@ -51,8 +54,11 @@ class SwapMasking(SwapScheme):
             nothing is rounded.
         workers : int
             Results do not depend on it.
+        accept : str or sequence of str, optional
+            Codes of findings that the release is not refused for, as a refusal names them. "all"
+            releases without an audit and without guard rails, whatever that reveals.
         accept_visible_coins : bool
-            Release without an audit and without guard rails, whatever that reveals.
+            Deprecated: ``accept="all"``.
 
         Returns
         -------
@@ -97,7 +103,7 @@ class SwapMasking(SwapScheme):
         policy = _checks.choice(nan_policy, "nan_policy", _checks.NAN_POLICIES)
         labels = labels_of(strata, self.strata, column.array.size, "x", "mask")
         threads = _checks.integer(workers, "workers", least=1)
-        unaudited = _checks.boolean(accept_visible_coins, "accept_visible_coins")
+        accepted = accepted_codes(accept, visible_coins=accept_visible_coins)
         schemes = {"x": self}
         prepared = prepare(
             schemes,
@@ -105,7 +111,7 @@ class SwapMasking(SwapScheme):
             labels=labels,
             nan_policy=policy,
             to_grid=asked(round, schemes),
-            limits=None if unaudited else DEFAULT_LIMITS,
+            limits=None if accepted is None else DEFAULT_LIMITS._replace(accepted=accepted),
         )
         if self.grid is not None:
             for moved in prepared.moved.values():
