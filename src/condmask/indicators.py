@@ -1,19 +1,23 @@
 """Convert columns of any container to numbers: yes and no, and categories, become indicators that
 are 1 where a record has the property, else 0."""
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from condmask import _checks, frames
 from condmask.errors import ArgumentError, ArgumentTypeError
 from condmask.labels import groups
 
-MOST = 50  # categories of a column; names and numbers of persons have more
+# an array, a series, a data frame, or a dict of columns
+ColumnsLike = ArrayLike | Mapping[str, ArrayLike]
+MAX_CATEGORIES = 50  # categories of a column; names and numbers of persons have more
 WORDS = {"true": 1.0, "false": 0.0, "": np.nan}  # as CSV files have them
 
 
-def yes_no(values: Any, name: str = "values") -> Any:
+def yes_no(values: ArrayLike, name: str = "values") -> Any:
     """Return a column of yes and no as 1 and 0, NaN where missing; other columns as they are."""
     array = _checks.array(values, name, "1-D")
     if array.dtype.kind == "b":
@@ -27,24 +31,24 @@ def yes_no(values: Any, name: str = "values") -> Any:
     return np.array([WORDS[words.get(value, "")] for value in array.tolist()])
 
 
-def is_text(values: Any) -> bool:
+def is_text(values: ArrayLike) -> bool:
     """Return whether a column holds text."""
     array = np.asarray(values)
     return array.dtype.kind in "UT" or (array.dtype.kind == "O" and isinstance(_first(array), str))
 
 
 def indicators(
-    labels: Any, name: str, n: int, *, all_but_first: bool = True, argument: str = "W"
+    labels: ArrayLike, name: str, n: int, *, all_but_first: bool = True, argument: str = "W"
 ) -> dict[str, np.ndarray]:
     """Return a column of indicators for each label of n records, by default for all but the first.
 
     Columns are named ``name=label``, and are NaN where a record has no label.
     """
     code, distinct = groups(labels, name, n)
-    if not 2 <= len(distinct) <= MOST:
+    if not 2 <= len(distinct) <= MAX_CATEGORIES:
         raise ArgumentError(
-            f"{argument} must name columns of numbers, or of 2 to {MOST} categories, got {name!r} with "
-            f"{len(distinct):,} labels"
+            f"{argument} must name columns of numbers, or of 2 to {MAX_CATEGORIES} categories, "
+            f"got {name!r} with {len(distinct):,} labels"
         )
     return {
         f"{name}={label}": np.where(code < 0, np.nan, code == k)
@@ -58,7 +62,7 @@ def _first(array: np.ndarray) -> Any:
     return next((value for value in array.ravel() if not frames.is_missing(value)), None)
 
 
-def design(values: Any, name: str) -> dict[str, Any]:
+def design(values: ColumnsLike, name: str) -> dict[str, np.ndarray]:
     """Return columns of numbers by name, from a data frame, a dict of columns, a series or an
     array of one or two dimensions; columns of an array are named w1, w2, ..."""
     _checks.in_memory(values, name)
@@ -66,7 +70,7 @@ def design(values: Any, name: str) -> dict[str, Any]:
         array = _checks.array(values, name, "columns of numbers")
         known = array.ndim in (1, 2)
         _checks.require(known, f"{name} must have one or two dimensions", array.ndim)
-        # each column in one piece, before it is looked at several times
+        # each column contiguous, since it is read several times
         parts = np.ascontiguousarray(np.atleast_2d(array.T))
         columns: dict[str, Any] = {f"w{k}": part for k, part in enumerate(parts, 1)}
     elif isinstance(values, dict):
@@ -90,10 +94,10 @@ def design(values: Any, name: str) -> dict[str, Any]:
     return found
 
 
-def _numbers(values: Any, key: str, name: str) -> Any:
+def _numbers(values: ArrayLike, key: str, name: str) -> np.ndarray:
     """Return one column as numbers; yes and no are 1 and 0."""
     try:
-        return frames.column(yes_no(values, key), key).array
+        return np.asarray(frames.column(yes_no(values, key), key).array)
     except TypeError as error:
         what = "hold numbers, so give an indicator column for each category but one"
         raise ArgumentTypeError(f"{name} must {what}: {error}") from None

@@ -201,12 +201,12 @@ def test_no_more_than_a_bound_does_it_bend_between_its_steps(p, noise):
     one = estimate([0.0, 0.0], p, noise=noise)
     u = np.linspace(1e-3, 4.0, 1_000)
     bends = np.abs(np.diff(one.cdf(u), 2)).max() / (u[1] - u[0]) ** 2
-    assert 0.6 < bends / symbol.bend(one._sample.distribution().masking) < 1.0
+    assert 0.6 < bends / symbol.bend(one.sample.distribution().masking) < 1.0
 
 
 def test_without_parts_a_line_is_looked_at_in_its_nodes_alone():
     one = estimate(np.random.default_rng(3).normal(0.0, 2.0, 30))
-    t = one._sample.distribution()
+    t = one.sample.distribution()
 
     x, right, left = quantiles.points(t, 2, t.line.size - 1, 0)
 
@@ -257,7 +257,7 @@ def test_rules_are_those_of_silverman_and_scott(z):
         ("silverman", 0.9, 5),
         ("undersmooth", 1.06, 3),
     ):
-        assert estimate(z)._sample.bandwidth(rule) == pytest.approx(
+        assert estimate(z).sample.bandwidth(rule) == pytest.approx(
             factor * spread * z.size ** (-1 / power)
         )
 
@@ -371,7 +371,7 @@ def test_a_line_of_any_width_is_looked_at_in_few_stretches():
 
 
 def test_nothing_holds_a_smoothed_distribution_that_is_done_with():
-    smoothed = estimate(np.arange(5.0))._sample.distribution(0.5)
+    smoothed = estimate(np.arange(5.0)).sample.distribution(0.5)
     smoothed.at(np.zeros(1))
     held = weakref.ref(smoothed)
     del smoothed

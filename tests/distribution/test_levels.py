@@ -225,7 +225,7 @@ def test_the_polynomial_through_nodes_bends_no_more_than_its_second_differences(
 @pytest.mark.parametrize("noise", ["normal", "laplace"])
 @pytest.mark.parametrize("p", [0.1, 0.6])
 def test_a_cell_bends_no_more_than_its_own_bound_which_falls_with_the_distance(p, noise):
-    t = estimate([0.0, 0.0, 1.0], p, noise=noise)._sample.distribution()
+    t = estimate([0.0, 0.0, 1.0], p, noise=noise).sample.distribution()
     steps, start, stop = next(quantiles.by_stretch(t, 0, t.line.size - 1))
     own_bend = getattr(crossings.own_bend, "py_func", crossings.own_bend)
     bounds = []

@@ -90,7 +90,7 @@ def test_a_band_is_as_wide_as_many_releases_are_far_from_the_truth(donors, targe
 
 def test_the_pvalue_of_two_samples_is_the_share_of_pairs_of_releases_as_far_apart(monkeypatch):
     # schemes, noises and numbers of records that differ; as above
-    monkeypatch.setattr(bands, "LARGE", 500)
+    monkeypatch.setattr(bands, "MIN_RECORDS_UNREARRANGED", 500)
     (z, t, _) = many("sample")
     (w, u, _) = many("permutation", 500)
     largest = np.abs(t - u).max(axis=1)

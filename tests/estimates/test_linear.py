@@ -57,7 +57,7 @@ def test_pseudo_values_have_the_mean_of_each_original(donors):
 def test_all_is_as_in_exact_numbers_chunk_by_chunk(donors, pools, middle, chunk, monkeypatch):
     """Standard errors to 9 digits however far the values lie from 0, estimates to what rounding
     leaves."""
-    monkeypatch.setattr(chunks, "CHUNK", chunk)
+    monkeypatch.setattr(chunks, "RECORDS_PER_CHUNK", chunk)
     rng = np.random.default_rng(7)
     n = 40
     pool = rng.integers(0, pools, n)
@@ -392,7 +392,7 @@ def exact_coefficients(columns, y):
 @pytest.mark.parametrize("apart", [1.0, 1e-1, 1e-3, 1e-4, 1e-6, 1e-8])
 def test_coefficients_are_right_however_close_the_columns(apart, monkeypatch):
     # the first Cholesky factor loses the digits that the columns share, and a few
-    monkeypatch.setattr(chunks, "CHUNK", 7)
+    monkeypatch.setattr(chunks, "RECORDS_PER_CHUNK", 7)
     rng = np.random.default_rng(4)
     a, z = rng.normal(size=(2, 60))
     columns = [a, a + apart * rng.normal(size=60), rng.normal(size=60)]

@@ -114,7 +114,7 @@ def figures(found):
 
 @pytest.mark.parametrize("case", EXACT)
 def test_it_is_the_definition(case, monkeypatch):
-    monkeypatch.setattr(chunks, "CHUNK", 32)  # of a chunk: some miss a pool, some have it last
+    monkeypatch.setattr(chunks, "RECORDS_PER_CHUNK", 32)  # of a chunk: some miss a pool, some have it last
     names, missing, options = EXACT[case]
     release, known = released(names, missing, options, 240, seed=4)
     reach = stats.t.ppf(0.75, known.n - 4)
@@ -122,7 +122,7 @@ def test_it_is_the_definition(case, monkeypatch):
     unit = known.intervals(reach, "population")[1]
     for target in ("population", "file"):
         for many in (known.n + 1, known.n):
-            monkeypatch.setattr(masked_regress, "MANY", many)
+            monkeypatch.setattr(masked_regress, "MIN_WALD_RECORDS", many)
             found = figures(release.regress("y", on=NAMES, confidence_level=0.5, target=target))
             expected = known.intervals(reach, target, wald=many == known.n)
             np.testing.assert_allclose(found / unit, expected / unit, rtol=0.0, atol=tolerance)

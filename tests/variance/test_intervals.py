@@ -56,7 +56,7 @@ LATTICE = np.linspace(-7.0, 7.0, 28_001)  # of (x - r)/s: the normal law beyond 
 
 def ends_of(estimate, square, level):
     """The ends for one estimate, whose squared standard error has these factors."""
-    low, high = bounded.interval(np.array([estimate]), np.array([square], dtype=float), level)
+    low, high = bounded.bounded_interval(np.array([estimate]), np.array([square], dtype=float), level)
     return low.item(), high.item()
 
 
@@ -133,12 +133,12 @@ def test_parameters_between_other_bounds_are_placed_there():
     value = np.array([0.3, 2.0, 5.0, 3.78])
     error = np.array([0.4, 0.1, 0.2, 0.1])
 
-    low, high = bounded.placed(1.0 + value, error, 1.0, 5.0, 0.95)
+    low, high = bounded.interval_between(1.0 + value, error, 1.0, 5.0, 0.95)
 
     for k in range(4):  # the last ends just within the bound, and would not without it
         own = ends_of(value[k] / 2 - 1, (error[k] ** 2 / 4, 0, 0), 0.95)
         assert (low[k], high[k]) == pytest.approx((3 + 2 * own[0], 3 + 2 * own[1]), abs=1e-6)
-    far = bounded.placed(value, error, -np.inf, np.inf, 0.95)
+    far = bounded.interval_between(value, error, -np.inf, np.inf, 0.95)
     np.testing.assert_allclose(
         far, [value - 1.959963985 * error, value + 1.959963985 * error], rtol=1e-9
     )

@@ -1,23 +1,31 @@
-"""Bands around the distribution function as a whole, and tests of whole distributions."""
+"""Estimates bands for the distribution function as a whole, and compares two distributions.
+
+Bands are around T_1 (Theorem 2.2 of Ghatak & Roy).
+"""
 
 import os
 from operator import attrgetter
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from condmask import _checks
-from condmask._randomness import Key, check_rng
+from condmask._randomness import Key, Randomness, check_rng
 from condmask.distribution.band import covariance, suprema, supremum_increase
 from condmask.errors import ArgumentTypeError
 from condmask.estimates.base import Shared
 from condmask.estimates.sample import Sample
 from condmask.inference.interval import TARGETS, Target, check_interval_options
 
-LARGE = 1000  # records, from which on two samples are compared by T as it is
-DRAWN = 1000  # points of a picture
-POINTS = 250
-DRAWS = 1000  # of the process that is simulated: T goes up and down between fewer points
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+    from condmask.plot.distribution import DrawnCurve
+
+MIN_RECORDS_UNREARRANGED = 1000  # from which on two samples are compared by T, not rearranged
+PICTURE_POINTS = 1000
+BAND_POINTS = 250  # at which the process is simulated; with fewer, T varies more between points
+DRAWS = 1000  # of the simulated process
 
 
 class Band(NamedTuple):
@@ -45,14 +53,14 @@ class Band(NamedTuple):
     low: np.ndarray
     high: np.ndarray
     estimate: np.ndarray
-    half_width: Any
+    half_width: float
     confidence_level: float
     target: Target
     about: str
 
 
 class DistributionComparison(NamedTuple):
-    """A test of whether two distributions are the same.
+    """The result of a test of whether two distributions are the same.
 
     Attributes
     ----------
@@ -61,11 +69,11 @@ class DistributionComparison(NamedTuple):
     pvalue : float
         The chance of a difference this large if they were the same.
     at : float
-        Where it is.
+        The point with the largest difference.
     difference : float
-        The first distribution function less the other there.
+        The first distribution function less the other at this point.
     about : str
-        What was tested.
+        The hypothesis in words.
     """
 
     statistic: float
@@ -76,12 +84,16 @@ class DistributionComparison(NamedTuple):
 
 
 class Bands(Shared):
-    """The distribution function as a whole."""
+    """Estimates the distribution function as a whole, with a band."""
 
     def cdf_band(
-        self, *, confidence_level: float = 0.95, target: Target = "population", rng: Any = None
+        self,
+        *,
+        confidence_level: float = 0.95,
+        target: Target = "population",
+        rng: Randomness = None,
     ) -> Band:
-        r"""Confidence band for the distribution function, at all points together.
+        r"""Compute a confidence band for the distribution function, at all points together.
 
         Parameters
         ----------
@@ -104,8 +116,8 @@ class Bands(Shared):
 
         Notes
         -----
-        :math:`\sqrt n (T - F)` is nearly a Gaussian process. Its covariances are estimated, and 1,000 draws
-        from it at 250 points give the quantile of its largest absolute value, which is corrected
+        :math:`\sqrt n (T - F)` is nearly a Gaussian process. Its covariances are estimated, and
+        1,000 draws from it at 250 points give the quantile of its largest absolute value, which is corrected
         for what lies between them. The band extends that far, over :math:`\sqrt n`, to either side
         of the rearranged T. (A bootstrap of the masked records ignores shared donors, so its bands
         are too narrow.)
@@ -121,14 +133,12 @@ class Bands(Shared):
         >>> bool(np.all((band.low <= of_file) & (of_file <= band.high)))
         True
         """
-        (level, target) = check_interval_options(confidence_level, target)
-        sample = self._sample
-        x = np.unique(_equal_steps(sample, POINTS))
-        found = self._covariance(x, target)
-        size = np.quantile(suprema(found, DRAWS, _stream(rng)), level) + supremum_increase(
-            found, POINTS
-        )
-        half = float(size / np.sqrt(sample.n))
+        level, target = check_interval_options(confidence_level, target)
+        sample = self.sample
+        x = np.unique(_equal_steps(sample, BAND_POINTS))
+        of_t = covariance_of_t(self, x, target)
+        largest = np.quantile(suprema(of_t, DRAWS, _stream(rng)), level)
+        half = float((largest + supremum_increase(of_t, BAND_POINTS)) / np.sqrt(sample.n))
         t = sample.monotone(x)
         about = f"the distribution function {TARGETS[target]}"
         return Band(
@@ -139,11 +149,11 @@ class Bands(Shared):
         self,
         path: str | os.PathLike[str] | None = None,
         *,
-        ax: Any = None,
+        ax: "Axes | None" = None,
         confidence_level: float = 0.95,
         target: Target = "population",
-        rng: Any = None,
-    ) -> Any:
+        rng: Randomness = None,
+    ) -> "Axes":
         """Draw the distribution function of the original, rearranged, with its confidence band.
 
         The original is not needed. Needs matplotlib (``pip install condmask[plot]``).
@@ -181,35 +191,40 @@ class Bands(Shared):
         from condmask.plot.distribution import distribution_function
 
         curve = self._curve(confidence_level=confidence_level, target=target, rng=rng)
-        return distribution_function(curve, path, ax)
+        axes: Axes = distribution_function(curve, path, ax)
+        return axes
 
     # --- private ---
 
-    def _curve(self, x: np.ndarray | None = None, **options: Any) -> Any:
-        """The distribution function and its band as pictures show them: at ascending points or,
-        where none are given, from somewhat below the values to somewhat above."""
-        from condmask.plot.distribution import BEYOND, Curve
+    def _curve(
+        self,
+        x: np.ndarray | None = None,
+        *,
+        confidence_level: float = 0.95,
+        target: Target = "population",
+        rng: Randomness = None,
+    ) -> "DrawnCurve":
+        """Return the distribution function and its band for pictures, at ascending points.
 
-        band = self.cdf_band(**options)
+        By default points extend from somewhat below the values to somewhat above.
+        """
+        from condmask.plot.distribution import BEYOND, DrawnCurve
+
+        band = self.cdf_band(confidence_level=confidence_level, target=target, rng=rng)
         if x is None:
             beyond = BEYOND * (band.x[-1] - band.x[0])
-            x = np.union1d(band.x, np.linspace(band.x[0] - beyond, band.x[-1] + beyond, DRAWN))
-        t = self._sample.monotone(x)
+            x = np.union1d(
+                band.x, np.linspace(band.x[0] - beyond, band.x[-1] + beyond, PICTURE_POINTS)
+            )
+        t = self.sample.monotone(x)
         ends = np.maximum(t - band.half_width, 0.0), np.minimum(t + band.half_width, 1.0)
-        words = (
+        label = (
             f"{100 * band.confidence_level:g}% band for {TARGETS[band.target].removeprefix('in ')}"
         )
-        return Curve(x, t, *ends, words, self._name)
-
-    def _covariance(self, x: np.ndarray, target: Target) -> np.ndarray:
-        counted, masking, law = self._gridded
-        steps = x if law.grid is None else law.grid.below(x)
-        return covariance(
-            counted, masking, steps, shared_donors=self.scheme.shared_donors, target=target
-        )
+        return DrawnCurve(x, t, *ends, label, self.name)
 
 
-def compare_distributions(a: Any, b: Any, *, rng: Any = None) -> DistributionComparison:
+def compare_distributions(a: Bands, b: Bands, *, rng: Randomness = None) -> DistributionComparison:
     r"""Test whether two masked columns have the same distribution.
 
     Parameters
@@ -249,21 +264,20 @@ def compare_distributions(a: Any, b: Any, *, rng: Any = None) -> DistributionCom
         _checks.require(
             isinstance(each, Bands), f"{name} must be an Estimate", each, ArgumentTypeError
         )
-    wide = max(a._law, b._law, key=attrgetter("step"))
-    # rounding may have moved a value by half a step: T is taken between points of the wider grid
-    x = np.concatenate([_equal_steps(each._sample, POINTS // 2) for each in (a, b)])
+    wide = max(a.law, b.law, key=attrgetter("step"))
+    # rounding may have moved a value by half a step: T is read between points of the wider grid
+    x = np.concatenate([_equal_steps(each.sample, BAND_POINTS // 2) for each in (a, b)])
     x = (
         np.unique(x if wide.grid is None else wide.grid.values(wide.grid.below(x)))
         + 0.5 * wide.step
     )
-    few = min(a.n, b.n) < LARGE
-    pairs = [(each, x - 0.5 * each._law.step) for each in (a, b)]
-    t, other = (getattr(each._sample, "monotone" if few else "values")(own) for each, own in pairs)
-    together = sum(each._covariance(own, "population") / each.n for each, own in pairs)
-    difference = t - other
+    rearranged = min(a.sample.n, b.sample.n) < MIN_RECORDS_UNREARRANGED
+    of_a, of_b = (_t_and_covariance(each, x, rearranged=rearranged) for each in (a, b))
+    together = of_a[1] + of_b[1]
+    difference = of_a[0] - of_b[0]
     worst = int(np.argmax(np.abs(difference)))
     statistic = float(np.abs(difference[worst]))
-    larger = np.count_nonzero(suprema(np.asarray(together), DRAWS, _stream(rng)) >= statistic)
+    larger = np.count_nonzero(suprema(together, DRAWS, _stream(rng)) >= statistic)
     pvalue = float((1 + larger) / (DRAWS + 1))
     about = "whether both populations have the same distribution"
     return DistributionComparison(
@@ -271,13 +285,32 @@ def compare_distributions(a: Any, b: Any, *, rng: Any = None) -> DistributionCom
     )
 
 
+def covariance_of_t(estimate: Shared, x: np.ndarray, target: Target) -> np.ndarray:
+    """Return n times the covariances of T at points, of shape (points, points)."""
+    counted, masking, law = estimate.gridded
+    steps = x if law.grid is None else law.grid.below(x)
+    return covariance(
+        counted, masking, steps, shared_donors=estimate.scheme.shared_donors, target=target
+    )
+
+
+def _t_and_covariance(
+    estimate: Shared, x: np.ndarray, *, rearranged: bool
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return T half a step below points, and its covariances about the population."""
+    below = x - 0.5 * estimate.law.step
+    sample = estimate.sample
+    t = sample.monotone(below) if rearranged else sample.values(below)
+    return t, covariance_of_t(estimate, below, "population") / sample.n
+
+
 def _equal_steps(sample: Sample, count: int) -> np.ndarray:
-    """Points at equal steps of T, rearranged."""
+    """Return points at equal steps of T, rearranged."""
     levels = (np.arange(count) + 0.5) / count
     return sample.quantiles(levels, crossing="rearranged")
 
 
-def _stream(rng: Any) -> np.random.Generator:
-    """The random numbers of a simulation."""
+def _stream(rng: Randomness) -> np.random.Generator:
+    """Return the random numbers of a simulation."""
     random = check_rng(rng)
     return random.stream(0, 0) if isinstance(random, Key) else np.random.default_rng(random)

@@ -1,4 +1,4 @@
-"""Estimates of many samples at once: each is asked the same, and the answers are stacked."""
+"""Estimates of several samples at once: calls the method of each and stacks the answers."""
 
 from collections.abc import Sequence
 from functools import wraps
@@ -10,59 +10,64 @@ import numpy as np
 from condmask import frames
 from condmask.errors import ArgumentError, warn_once_each
 from condmask.estimates.base import Shared
+from condmask.masking.scheme import Scheme
+from condmask.row_labels import has_index, refuse_other_order
 
-ALONE = ("summary", "cdf_band", "plot_cdf")  # of one sample only
-# of intervals, what is a replicate's own
-FIGURES = ("low", "high", "standard_error", "estimate", "records", "note", "notes")
+OF_ONE_SAMPLE = ("summary", "cdf_band", "plot_cdf")  # methods that batches refuse
+# fields of intervals that differ between replicates
+REPLICATED_FIELDS = ("low", "high", "standard_error", "estimate", "records", "note", "notes")
 
 
 class Batch:
-    """The estimates of samples of one size under one scheme, asked as each of them is.
+    """Estimates of several samples of equal size under one scheme.
 
-    Answers have a leading axis of replicates. The other column of a pair has a row for each
-    sample, or is the same for all.
+    Offers the methods of Estimate and stacks the answers along a leading axis of replicates. The
+    other column of a pair has a row for each sample, or is the same for all.
     """
 
-    def __init__(self, estimates: Sequence[Any]) -> None:
-        self._replicates = tuple(estimates)
-        self.scheme: Any = estimates[0].scheme
-        self.n: int = estimates[0].n
+    def __init__(self, estimates: Sequence[Shared]) -> None:
+        self.replicates = tuple(estimates)
+        self.scheme: Scheme = estimates[0].scheme
+        self.n = estimates[0].sample.n
 
     def __repr__(self) -> str:
-        return f"Estimate(replicates={len(self._replicates)}, n={self.n}, scheme={self.scheme!r})"
+        return f"Estimate(replicates={len(self.replicates)}, n={self.n}, scheme={self.scheme!r})"
 
     def __dir__(self) -> list[str]:
-        return dir(self._replicates[0])
+        return dir(self.replicates[0])
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("_"):
             raise AttributeError(name)
-        asked = [getattr(each, name) for each in self._replicates]
-        if not callable(asked[0]):
-            return stacked(asked)
+        attributes = [getattr(each, name) for each in self.replicates]
+        if not callable(attributes[0]):
+            return stacked(attributes)
 
-        @wraps(asked[0])
-        def served(*args: Any, **options: Any) -> Any:
-            if name in ALONE:
+        @wraps(attributes[0])
+        def call_each(*args: Any, **options: Any) -> Any:
+            if name in OF_ONE_SAMPLE:
                 raise ArgumentError(
                     f"z must be 1-D for {name}, got a batch; estimate its rows one by one"
                 )
-            rows = self._rows(signature(asked[0]).bind(*args, **options).arguments)
+            rows = self._by_replicate(signature(attributes[0]).bind(*args, **options).arguments)
             with warn_once_each():
-                return stacked([ask(**row) for ask, row in zip(asked, rows, strict=True)])
+                calls = zip(attributes, rows, strict=True)
+                return stacked([method(**row) for method, row in calls])
 
-        return served
+        return call_each
 
-    def _rows(self, given: dict[str, Any]) -> list[dict[str, Any]]:
-        """The arguments for each replicate, with its row of another column."""
-        count = len(self._replicates)
+    def _by_replicate(self, given: dict[str, Any]) -> list[dict[str, Any]]:
+        """Return the arguments for each replicate, with its row of another column."""
+        count = len(self.replicates)
         other = given.get("other")
         if isinstance(other, Batch):
-            others = list(other._replicates)
+            others = list(other.replicates)
         elif other is None or isinstance(other, str | Shared):
             return [given] * count
         else:
-            self._replicates[0]._refuse_other_order(other=other)
+            columns = {"other": other}
+            if has_index(columns):
+                refuse_other_order(columns, self.replicates[0].records.row_labels)
             others = list(np.atleast_2d(frames.column(other, "other", dimensions=(1, 2)).array))
         if len(others) not in (1, count):
             raise ArgumentError(f"other must have {count} replicates, as z has, got {len(others)}")
@@ -70,9 +75,9 @@ class Batch:
 
 
 def stacked(answers: list[Any]) -> Any:
-    """Numbers, arrays, intervals or estimates of replicates as one, with a leading axis.
+    """Stack the numbers, arrays, intervals or estimates of replicates along a leading axis.
 
-    What intervals are about becomes an array, too, where it differs; all else is the first's.
+    Descriptions of intervals become an array if they differ; other fields are those of the first.
     """
     first = answers[0]
     if isinstance(first, Shared):
@@ -81,7 +86,7 @@ def stacked(answers: list[Any]) -> Any:
         return np.array(answers)
     fields = {}
     for name in type(first).__match_args__:
-        found = [getattr(each, name) for each in answers]
-        differ = name in FIGURES or (name == "about" and len({*found}) > 1)
-        fields[name] = np.array(found) if differ else found[0]
+        values = [getattr(each, name) for each in answers]
+        differ = name in REPLICATED_FIELDS or (name == "about" and len({*values}) > 1)
+        fields[name] = np.array(values) if differ else values[0]
     return type(first)(**fields)

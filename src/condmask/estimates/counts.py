@@ -1,29 +1,32 @@
-"""A masked column in one pass and with little memory: counts by grid point or value, which can be
+"""Counts masked values by grid point or value, in one pass and with little memory; counts can be
 merged."""
 
 from copy import copy
 from threading import Lock
-from typing import Any
+
+from numpy.typing import ArrayLike
 
 from condmask import _checks, frames
 from condmask.distribution.counting import EMPTY, Counted, merged
 from condmask.errors import ArgumentError, ArgumentTypeError
 from condmask.estimates.sample import law_of, sample_of
 from condmask.grid import default_step
+from condmask.law import EXACT
 from condmask.marks import Mark, mark_of
 from condmask.masking.scheme import Scheme
+from condmask.masking.swap_scheme import SwapScheme
 from condmask.missing_codes import released_codes, without_codes
 
-ADDING = Lock()  # threads may add to the same counts
+ADDING = Lock()  # held while a thread adds to counts, which others may add to
 
 
 class Counts:
-    """Counts of masked values by grid point; estimates of the column need them, not the records.
+    """Counts masked values by grid point; estimates of the column need counts, not records.
 
     Parameters
     ----------
     scheme : ConditionalMasking or ReverseMapping
-        What was published with the data. Conditional masking must have a grid (a `step` above 0);
+        The scheme published with the data. Conditional masking must have a grid (a `step` above 0);
         under reverse mapping the values themselves are counted.
 
     Raises
@@ -49,17 +52,19 @@ class Counts:
     351.25
     """
 
-    def __init__(self, scheme: Any) -> None:
-        known = isinstance(scheme, Scheme) and "T_1" in scheme.estimators
-        _checks.require(
-            known, "scheme must be ConditionalMasking or ReverseMapping", scheme, ArgumentTypeError
-        )
-        if scheme.grid is None and not scheme.reverse_mapping:
+    def __init__(self, scheme: Scheme) -> None:
+        if not isinstance(scheme, SwapScheme) or "T_1" not in scheme.estimators:
+            raise ArgumentTypeError(
+                "scheme must be ConditionalMasking or ReverseMapping, "
+                f"got {_checks.in_message(scheme)}"
+            )
+        law = law_of(scheme)
+        if law.grid is None and law != EXACT:
             raise ArgumentError(
                 "scheme must have a grid for Counts, got step=0; mask with "
-                f"step={default_step(scheme.sigma):g}, the default for this sigma"
+                f"step={default_step(law.sigma):g}, the default for this sigma"
             )
-        self.scheme: Any = scheme
+        self.scheme: SwapScheme = scheme
         self.counted: Counted = EMPTY
         self.marks: frozenset[Mark] = frozenset()
         self.marked: int = 0  # records of columns with a mark
@@ -73,7 +78,7 @@ class Counts:
         size = f"n={self.n}, points={self.counted.values.size}"
         return f"Counts({size}, p={self.scheme.p!r}, sigma={self.scheme.sigma!r})"
 
-    def update(self, z: Any) -> None:
+    def update(self, z: ArrayLike) -> None:
         """Add masked values.
 
         Parameters
@@ -104,7 +109,7 @@ class Counts:
         self._add(other.counted, other.marks, other.marked)
 
     def __add__(self, other: "Counts") -> "Counts":
-        """Both together, as new counts."""
+        """Return the counts of both, as new counts."""
         total = copy(self)
         total.merge(other)
         return total

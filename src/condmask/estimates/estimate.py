@@ -1,28 +1,30 @@
-"""What an analyst estimates from masked values: moments, distribution, quantiles, correlations.
+"""Estimates moments, distribution, quantiles and correlations of the original from masked values.
 
-From records, with or without a grid, or their counts. For parts of the records that are whole
-strata everything is available, for others only means.
+The masked values are records, with or without a grid, or their counts. For parts of the records
+that are whole strata all estimates are available, for other parts only means.
 """
 
 from collections.abc import Callable, Iterable, Mapping
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from condmask import _checks, frames
 from condmask.distribution.counting import counted_parts
 from condmask.errors import ArgumentError, warn
 from condmask.estimates.bands import Bands
+from condmask.estimates.base import ReadColumn
 from condmask.estimates.batch import Batch
 from condmask.estimates.counts import Counts
 from condmask.estimates.functionals import Functionals
 from condmask.estimates.linear import LinearEstimates
 from condmask.estimates.moments import Moments
-from condmask.estimates.origin import warn_of_other_records
+from condmask.estimates.origin import NOWHERE, Origin, warn_of_other_records
 from condmask.estimates.pairs import Pairs
 from condmask.estimates.results import Intervals
 from condmask.estimates.sample import Sample, law_of, sample_of
-from condmask.indicators import design
+from condmask.indicators import ColumnsLike, design
 from condmask.inference.interval import (
     TARGETS,
     EstimateWarning,
@@ -33,6 +35,8 @@ from condmask.labels import groups
 from condmask.law import EXACT
 from condmask.linear.records import Records
 from condmask.marks import mark_of
+from condmask.masking.scheme import Scheme
+from condmask.masking.swap_scheme import SwapScheme
 from condmask.missing_codes import released_codes, without_codes
 from condmask.moments.moment_interval import NEGATIVE
 from condmask.own_grid import coarser_grid, options_of
@@ -40,7 +44,8 @@ from condmask.row_labels import RELEASE, labels_of_rows, labels_of_some, refuse_
 from condmask.strata import donor_pools, labels_of, missing_strata
 
 DECILES = tuple(k / 10 for k in range(1, 10))
-RULE = "True or False for each record"
+Labels = str | float | list[str | float]  # one label of a column, or several
+WHOLE_ROWS = "True or False for each record"
 Parts = Callable[[], Iterable[tuple[np.ndarray, str]]]  # of a column, each with its kind
 
 
@@ -53,17 +58,17 @@ class Estimate(Functionals, Bands, Moments, LinearEstimates, Pairs):
     Parameters
     ----------
     scheme : scheme
-        What was published with the data.
+        The scheme published with the data.
     sample : Sample
         The masked values.
     records : Records, optional
         The records, for covariances.
     origin : Origin
-        What the release says about the column besides its scheme.
+        The release's description of the column, apart from its scheme.
     name : str
-        What pictures call the column, where that is known.
+        The name of the column in pictures and messages, if known.
     read : callable (name, as_labels), optional
-        Of a release, what gives another column by its name, or its estimate if that column is
+        Returns another column of the release by its name, or its estimate if that column is
         masked.
 
     Notes
@@ -84,32 +89,32 @@ class Estimate(Functionals, Bands, Moments, LinearEstimates, Pairs):
     @property
     def n(self) -> int:
         """Number of masked values, missing ones left out."""
-        return self._sample.n
+        return self.sample.n
 
     @property
     def N(self) -> float:  # noqa: N802 - a symbol of the docs
-        """By how much pseudo-values vary more than originals after reverse mapping, in the worst
-        donor pool.
+        """Return the factor by which pseudo-values vary more than originals after reverse mapping,
+        in the worst donor pool.
 
-        (1 - p) times the standard deviation of h, which undoes the mapping, over that of the
-        values; 1 is the least there can be. A covariance with a column in clear has a standard
+        It is (1 - p) times the standard deviation of h, which undoes the mapping, divided by that
+        of the values, and at least 1. A covariance with a column in clear has a standard
         error of about sqrt(N^2 / (1-p)^2 - 1) times that of unmasked data.
         """
-        return self._estimator.variation
+        return self.estimator.variation
 
     def __repr__(self) -> str:
         return f"Estimate(n={self.n}, scheme={self.scheme!r})"
 
     def summary(
         self,
-        quantiles: Any = DECILES,
+        quantiles: ArrayLike = DECILES,
         *,
-        points: Any = (),
+        points: ArrayLike = (),
         confidence_level: float = 0.95,
         target: Target = "population",
     ) -> Intervals:
-        """Mean, standard deviation, quantiles and distribution function with standard errors and
-        intervals.
+        """Estimate mean, standard deviation, quantiles and distribution function, with standard
+        errors and intervals.
 
         Parameters
         ----------
@@ -148,14 +153,17 @@ class Estimate(Functionals, Bands, Moments, LinearEstimates, Pairs):
         True
         """
         level, target = check_interval_options(confidence_level, target)
-        options: dict[str, Any] = {"confidence_level": level, "target": target}
         q = _checks.probabilities(quantiles, "quantiles").ravel()
         t = _checks.reals(points, "points").ravel()
-        intervals = [self.mean_interval(**options), self.std_interval(**options)]
-        if np.isnan(intervals[1].estimate):
+        of_mean = self.mean_interval(confidence_level=level, target=target)
+        of_std = self.std_interval(confidence_level=level, target=target)
+        intervals = [of_mean, of_std]
+        if np.isnan(of_std.estimate):
             warn(NEGATIVE, EstimateWarning)
-        intervals += [self.quantile_interval(q, **options)] if q.size else []
-        intervals += [self.cdf_interval(t, **options)] if t.size else []
+        if q.size:
+            intervals.append(self.quantile_interval(q, confidence_level=level, target=target))
+        if t.size:
+            intervals.append(self.cdf_interval(t, confidence_level=level, target=target))
         low, high, error, estimate = (np.hstack([each[k] for each in intervals]) for k in range(4))
         notes = np.hstack([each.note for each in intervals])
         names = [
@@ -170,8 +178,8 @@ class Estimate(Functionals, Bands, Moments, LinearEstimates, Pairs):
             names, low, high, error, estimate, level, target, about, records, ("statistic",), notes
         )
 
-    def part(self, rows: Any) -> Self:
-        r"""The estimate from some of the records, which must be whole strata.
+    def part(self, rows: ArrayLike | Mapping[str, Labels]) -> Self:
+        r"""Estimate from some of the records, which must be whole strata.
 
         Parameters
         ----------
@@ -211,51 +219,55 @@ class Estimate(Functionals, Bands, Moments, LinearEstimates, Pairs):
         >>> bool(abs(estimate.part(female).median() - 90.0) < 1.5)
         True
         """
-        z = self._rows.z
-        present = ~np.isnan(self._rows.z)
-        labelled = isinstance(rows, Mapping)
-        if not labelled:
+        z = self.records.z
+        present = ~np.isnan(self.records.z)
+        if isinstance(rows, Mapping):
+            chosen = self._labelled(rows, z.size)
+        else:
             self._refuse_other_order(rows=rows)
-        chosen = self._labelled(rows, z.size) if labelled else _checks.array(rows, "rows", RULE)
+            chosen = _checks.array(rows, "rows", WHOLE_ROWS)
         known = chosen.dtype == np.bool_ and chosen.shape == z.shape
-        _checks.require(known, f"rows must be {RULE}, {z.size} in all, or labels by column", rows)
+        _checks.require(
+            known, f"rows must be {WHOLE_ROWS}, {z.size} in all, or labels by column", rows
+        )
         pool = None
-        if self._law.p > 0.0:
-            pool = self._rows.pools()
+        if self.law.p > 0.0:
+            pool = self.records.pools()
             _check_whole(
                 chosen[present], (np.zeros(z.size, np.int64) if pool is None else pool)[present]
             )
-        # as they were accepted, which single precision may have put beside the grid
-        sample = sample_of(z[chosen & present], self._law, "float32")
-        some = labels_of_some(self._rows.row_labels, chosen)
+        # accepted before: single precision may have moved values off the grid
+        sample = sample_of(z[chosen & present], self.law, "float32")
+        some = labels_of_some(self.records.row_labels, chosen)
         kept = Records(z[chosen], None if pool is None else pool[chosen], row_labels=some)
-        return type(self)(self.scheme, sample, records=kept, origin=self.origin, name=self._name)
+        return type(self)(self.scheme, sample, records=kept, origin=self.origin, name=self.name)
 
     # --- private ---
 
     def _certainty(self, target: Target) -> str:
-        """What a summary is about, and how well its numbers are known."""
-        exact = (
-            "exact except at the ends, which are means" if self.scheme.aggregate_ends else "exact"
-        )
-        how = exact if target == "file" and self._law == EXACT else "estimated"
+        """Describe the target of a summary and how certain its numbers are."""
+        how = "estimated"
+        if target == "file" and self.law == EXACT:
+            how = "exact"
+            if isinstance(self.scheme, SwapScheme) and self.scheme.aggregate_ends:
+                how = "exact except at the ends, which are means"
         known = f"{TARGETS[target].removeprefix('in ')}, {how}"
         try:
             return f"{known}; for other columns N = {self.N:.2f}"
         except ValueError:  # without reverse mapping; with pools that are not known, or small
             return known
 
-    def _labelled(self, labels: Mapping[str, Any], n: int) -> np.ndarray:
-        """Which of n records have these labels, by column one or a list of them."""
+    def _labelled(self, labels: Mapping[str, Labels], n: int) -> np.ndarray:
+        """Return which of n records have these labels, by column one label or a list of them."""
         chosen = np.ones(n, dtype=bool)
         for name, label in labels.items():
-            asked = [str(one) for one in (label if isinstance(label, list) else [label])]
-            code, found = groups(self._by_name(name, "rows", labels=True), "rows", n)
-            texts = [str(one) for one in found]
+            selected = [str(one) for one in (label if isinstance(label, list) else [label])]
+            code, distinct = groups(self._by_name(name, "rows", labels=True), "rows", n)
+            texts = [str(one) for one in distinct]
             _checks.require(
-                {*asked} <= {*texts}, f"rows must be labels that occur in {name!r}", label
+                {*selected} <= {*texts}, f"rows must be labels that occur in {name!r}", label
             )
-            chosen &= np.isin(code, [texts.index(one) for one in asked])
+            chosen &= np.isin(code, [texts.index(one) for one in selected])
         return chosen
 
 
@@ -263,15 +275,15 @@ Estimates = Estimate | Batch  # of one sample, or of several
 
 
 def estimate_records(
-    scheme: Any,
-    z: Any,
+    scheme: Scheme,
+    z: ArrayLike,
     *,
-    strata: Any = None,
-    patterns: Any = None,
+    strata: ColumnsLike | None = None,
+    patterns: ColumnsLike | None = None,
     nan_policy: str = "omit",
     workers: int = 1,
 ) -> Estimates:
-    """The estimate of a scheme from masked values; see `ConditionalMasking.estimate`."""
+    """Return the estimate of a scheme from masked values; see `ConditionalMasking.estimate`."""
     rows_of_z = labels_of_rows(z, "z", of=RELEASE)
     known = refuse_other_order({"strata": strata, "patterns": patterns}, rows_of_z)
     law = law_of(scheme)
@@ -298,13 +310,28 @@ def estimate_records(
 
 
 def estimate_parts(
-    scheme: Any, parts: Parts, records: Records, workers: int = 1, **known: Any
+    scheme: Scheme,
+    parts: Parts,
+    records: Records,
+    workers: int = 1,
+    *,
+    origin: Origin = NOWHERE,
+    name: str = "",
+    read: ReadColumn | None = None,
 ) -> Estimate:
-    """The estimate of a scheme from masked values that arrive in parts, with the kind of their
-    column.
+    """Return the estimate of a scheme from masked values that arrive in parts.
 
-    Missing ones are NaN. If the scheme has a grid, values are counted as they arrive; otherwise
-    all records are kept. What else is known of the column, an `Estimate` takes.
+    If the scheme has a grid, values are counted as they arrive; otherwise all records are kept.
+
+    Parameters
+    ----------
+    scheme : Scheme
+    parts : callable
+        Yields the values of each part, NaN where missing, and the type of their column.
+    records : Records
+    workers : int
+    origin, name, read
+        As of `Estimate`.
     """
     law = law_of(scheme)
     threads = _checks.integer(workers, "workers", least=1)
@@ -313,11 +340,11 @@ def estimate_parts(
         sample = sample_of(records.z, law, workers=threads)
     else:
         sample = Sample(counted_parts(parts(), law.grid, threads), law, threads)
-    return Estimate(scheme, sample, records=records, **known)
+    return Estimate(scheme, sample, records=records, origin=origin, name=name, read=read)
 
 
-def estimate_counts(scheme: Any, counts: Counts, *, workers: int = 1) -> Estimate:
-    """The estimate of a scheme from counts of masked values."""
+def estimate_counts(scheme: Scheme, counts: Counts, *, workers: int = 1) -> Estimate:
+    """Return the estimate of a scheme from counts of masked values."""
     _checks.require(scheme == counts.scheme, f"z must be Counts of the scheme {scheme!r}", counts)
     sample = Sample(counts.counted, law_of(scheme), _checks.integer(workers, "workers", least=1))
     released = sum(mark.records or 0 for mark in counts.marks)
@@ -327,24 +354,29 @@ def estimate_counts(scheme: Any, counts: Counts, *, workers: int = 1) -> Estimat
     return Estimate(scheme, sample)
 
 
-def _warn_of_another_grid(scheme: Any, rows: np.ndarray) -> None:
-    """Warn where values were masked on the data's own grid, and the scheme has the default one."""
+def _warn_of_another_grid(scheme: Scheme, rows: np.ndarray) -> None:
+    """Warn if values were masked on a coarser grid than the default one that the scheme has."""
     step = coarser_grid(scheme, rows) if scheme.rounds else None
     if step is None:
         return
     options = options_of(step)
     parameter = next(f"{name}={value:g}" for name, value in options.items() if value is not None)
     warn(
-        f"z: all values are multiples of {step:g}, and the scheme has a step of {scheme.step:g}: estimate "
-        f"by the scheme that was published, release.schemes, or by one with {parameter}",
+        f"z: all values are multiples of {step:g}, and the scheme has a step of "
+        f"{law_of(scheme).step:g}: estimate by the scheme that was published, release.schemes, or "
+        f"by one with {parameter}",
         EstimateWarning,
     )
 
 
 def _donor_pools(
-    scheme: Any, rows: np.ndarray, strata: Any, patterns: Any
+    scheme: Scheme,
+    rows: np.ndarray,
+    strata: ColumnsLike | None,
+    patterns: ColumnsLike | None,
 ) -> tuple[np.ndarray | None, str | None]:
-    """The pool of each record, None if there is one pool; and what must be given to find it."""
+    """Return the pool of each record, None if there is one pool; and an error message if strata
+    are missing."""
     n = rows.shape[1]
     if strata is None and scheme.strata is not None:
         return None, missing_strata(scheme.strata, "estimate")
@@ -357,13 +389,14 @@ def _donor_pools(
 
 
 def _check_whole(chosen: np.ndarray, pool: np.ndarray) -> None:
-    """Refuse strata of which some records are chosen and others are not."""
+    """Refuse a choice of records that includes strata only in part."""
     size = np.bincount(pool)
     inside = np.bincount(pool, chosen)
     cut = int(np.count_nonzero((inside > 0) & (inside < size)))
     if cut:
         raise ArgumentError(
-            f"rows must be whole strata, within which donors were drawn, got parts of {cut} of them: swapped "
-            "records show values from anywhere in their stratum, and the noise of the others cannot be "
-            "undone. For such parts only means are available: group_means, weighted_mean, regress"
+            f"rows must be whole strata, within which donors were drawn, got parts of {cut} of "
+            "them: swapped records show values from anywhere in their stratum, and the noise of "
+            "the others cannot be undone. For such parts only means are available: group_means, "
+            "weighted_mean, regress"
         )

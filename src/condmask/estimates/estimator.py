@@ -1,17 +1,21 @@
-"""What undoes the masking of records one by one: chosen once for each estimate, by its scheme.
+"""Undoes masking record by record; each estimate chooses its estimator once, by its scheme.
 
-Conditionally masked values are undone by Theorem 2.1 (linear/pseudo_values.py) and Theorem 2.5
-(pairs/), released values of reverse mapping by its inverse (reverse_mapping/).
+Conditional masking is undone by Theorem 2.1 (linear/pseudo_values.py) and Theorem 2.5 (pairs/) of
+Ghatak & Roy, reverse mapping by its inverse (reverse_mapping/).
 """
 
 from functools import cached_property
-from typing import Any
+
+import numpy as np
 
 from condmask.errors import ArgumentError
+from condmask.estimates.sample import law_of
 from condmask.law import EXACT, Law
 from condmask.linear.chunks import Chunks
 from condmask.linear.pseudo_values import ConditionalPseudoValues, PseudoValues
-from condmask.linear.records import Records
+from condmask.linear.records import Named, Records
+from condmask.masking.reverse_mapping import ReverseMappingScheme
+from condmask.masking.scheme import Scheme
 from condmask.pairs.pair_variance import Pair, linear_covariance, pair_of
 from condmask.pairs.theorem_2_5 import of_columns
 from condmask.reverse_mapping import pairs
@@ -34,15 +38,18 @@ class ConditionalEstimator:
         The share of swapped records.
     """
 
-    def __init__(self, scheme: Any, records: Records) -> None:
+    law: Law
+    p: float
+
+    def __init__(self, scheme: Scheme, records: Records) -> None:
         self.scheme = scheme
         self.records = records
-        self.law: Law = scheme.law
+        self.law = law_of(scheme)
         self.p = self.law.p
 
     @cached_property
     def pseudo_values(self) -> PseudoValues:
-        """Return the pseudo-values of the records; kept."""
+        """Return the pseudo-values of the records, which are computed once."""
         cycle = not self.scheme.shared_donors
         return ConditionalPseudoValues(Chunks(self.records), self.law, cycle=cycle)
 
@@ -55,7 +62,7 @@ class ConditionalEstimator:
         """Refuse to give N, which only reverse mapping has."""
         raise ArgumentError(f"scheme must be one with reverse_mapping for N, got {self.scheme!r}")
 
-    def pair(self, w: Any, other: "Estimator | None") -> Pair:
+    def pair(self, w: np.ndarray | Named, other: "Estimator | None") -> Pair:
         """Return the pair of the column and another one.
 
         Parameters
@@ -63,7 +70,7 @@ class ConditionalEstimator:
         w : ndarray of shape (n,) or Named
             The released values of the other column.
         other : Estimator, optional
-            That of the other column, if it was masked together with this one.
+            The estimator of the other column, if it was masked together with this one.
         """
         moments = of_columns(self.records, w)
         law_of_w = None if other is None else other.law
@@ -83,15 +90,16 @@ class ReverseMappedEstimator:
     """
 
     law: Law = EXACT
+    p: float
 
-    def __init__(self, scheme: Any, records: Records) -> None:
+    def __init__(self, scheme: ReverseMappingScheme, records: Records) -> None:
         self.scheme = scheme
         self.records = records
         self.p = float(scheme.p)
 
     @cached_property
     def pseudo_values(self) -> ReverseMapped:
-        """Return the pseudo-values of the records; kept, since they take longest."""
+        """Return the pseudo-values of the records; computed once, since they take longest."""
         return ReverseMapped(self.records, self.scheme)
 
     def linear(self) -> ReverseMapped:
@@ -104,7 +112,7 @@ class ReverseMappedEstimator:
         """Return N, the factor by which pseudo-values vary more than originals."""
         return float(self.pseudo_values.variation)
 
-    def pair(self, w: Any, other: "Estimator | None") -> Pair:
+    def pair(self, w: np.ndarray | Named, other: "Estimator | None") -> Pair:
         """Return the pair of the column and another one: see `ConditionalEstimator`."""
         mapped = self.linear()
         if isinstance(other, ReverseMappedEstimator):
@@ -115,8 +123,8 @@ class ReverseMappedEstimator:
 Estimator = ConditionalEstimator | ReverseMappedEstimator
 
 
-def estimator_of(scheme: Any, records: Records) -> Estimator:
-    """Return what undoes the masking of records under this scheme."""
-    if scheme.reverse_mapping:
+def estimator_of(scheme: Scheme, records: Records) -> Estimator:
+    """Return the estimator that undoes the masking of records under this scheme."""
+    if isinstance(scheme, ReverseMappingScheme):
         return ReverseMappedEstimator(scheme, records)
     return ConditionalEstimator(scheme, records)

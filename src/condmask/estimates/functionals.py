@@ -1,9 +1,13 @@
-"""Means of any function of the original, Gini coefficient and Lorenz curve, with intervals."""
+"""Estimates means of functions of the original, Gini coefficient and Lorenz curve, with intervals.
+
+Functionals of T_1 (Theorem 2.2 of Ghatak & Roy).
+"""
 
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from condmask import _checks
 from condmask._blocks import evenly_spaced
@@ -21,98 +25,104 @@ from condmask.inference.interval import (
 )
 from condmask.inference.theorem import Variance
 
-CERTAIN = 0.9973  # three standard errors, beyond which a share is taken to be above 0
-FEW = 1 << 12  # points at which the variance of T is known
+# a function of a user, which maps an array to one number for each entry
+UserFunction = Callable[[np.ndarray], ArrayLike]
+NEGATIVE_SHARE_LEVEL = 0.9973  # three standard errors, to conclude that some amounts are negative
+MAX_VARIANCE_POINTS = 1 << 12  # at which the variance of T is computed; it is interpolated
 
 
 class Functionals(Distribution):
-    """Means of any function of the original, and how unequally it is distributed."""
+    """Estimates means of functions of the original, and how unequally it is distributed."""
 
-    def expectation(self, g: Callable[[Any], Any]) -> Any:
-        r"""Mean of a function of the original, without bias.
+    def expectation(self, g: UserFunction) -> float:
+        r"""Estimate the mean of a function of the original, without bias.
 
-        Parameters
-        ----------
-        g : callable
-            Maps an array of values in the units of the data to one number for each. It is also
-            called with values beyond the data, as far as T has mass there.
+                Parameters
+                ----------
+                g : callable
+                    Maps an array of values in the units of the data to one number for each. It is also
+                    called with values beyond the data, as far as T has mass there.
 
-        Returns
-        -------
-        float or ndarray of shape (replicates,)
+                Returns
+                -------
+                float or ndarray of shape (replicates,)
 
-        Raises
-        ------
-        ValueError
-            If g is not finite at a value that has mass (the message names it), or grows so fast
-            beyond the data that its mean is not known; and if the data reach over more than 2^27
-            points.
+                Raises
+                ------
+                ValueError
+                    If g is not finite at a value that has mass (the message names it), or grows so fast
+                    beyond the data that its mean is not known; and if the data reach over more than 2^27
+                    points.
 
-        Notes
-        -----
-        The sum of g weighted by the mass that T gives to the points of the grid; like T, it is
-        unbiased given the original file. Where the grid has more than 4,096 points for each sigma,
-        g is taken at so many of them, where it jumps at more, and at the masked values; that moves
-        the mean by less than .002 of its standard error. g is called with arrays of points within
-        reach of the data. With ``g = lambda x: x**k`` it is `moment`.
+                Notes
+                -----
+                The sum of g weighted by the mass that T gives to the points of the grid; like T, it is
+                unbiased given the original file. Where the grid has more than 4,096 points for each sigma,
+                g is taken at so many of them, where it jumps at more, and at the masked values; that moves
+                the mean by less than .002 of its standard error. g is called with arrays of points within
+                reach of the data. With ``g = lambda x: x**k`` it is `moment`.
 
-        Under noise T has mass below the data, so logarithms need a floor,
-        ``np.log(np.maximum(x, floor))``, unless they stay away from 0 by more than K reaches, some
-        10 sigma. After reverse mapping g is called only with the values of the data.
+                Under noise T has mass below the data, so logarithms need a floor,
+                ``np.log(np.maximum(x, floor))``, unless they stay away from 0 by more than K reaches, some
+                10 sigma. After reverse mapping g is called only with the values of the data.
 
-        Examples
-        --------
-        >>> import numpy as np
-        >>> import condmask as cm
-        >>> incomes = np.random.default_rng(1).lognormal(10, 0.5, 20_000)
-        >>> scheme = cm.ConditionalMasking(0.6, 8_000.0)
-        >>> estimate = scheme.estimate(scheme.mask(incomes, rng=2))
-        >>> gap = estimate.expectation(lambda x: np.maximum(15_000 - x, 0) / 15_000)
-        >>> bool(abs(gap - np.mean(np.maximum(15_000 - incomes, 0) / 15_000)) < 0.01)
-        True
+                Examples
+                --------
+                >>> import numpy as np
+        from numpy.typing import ArrayLike
+                >>> import condmask as cm
+                >>> incomes = np.random.default_rng(1).lognormal(10, 0.5, 20_000)
+                >>> scheme = cm.ConditionalMasking(0.6, 8_000.0)
+                >>> estimate = scheme.estimate(scheme.mask(incomes, rng=2))
+                >>> gap = estimate.expectation(lambda x: np.maximum(15_000 - x, 0) / 15_000)
+                >>> bool(abs(gap - np.mean(np.maximum(15_000 - incomes, 0) / 15_000)) < 0.01)
+                True
         """
-        return _known(self._mean_of(_checked(g))[0])
+        return _raise_if_nan(self._mean_of(_checked_function(g))[0])
 
     def expectation_interval(
         self,
-        g: Callable[[Any], Any],
+        g: UserFunction,
         *,
         confidence_level: float = 0.95,
         target: Target = "population",
     ) -> Interval:
-        """Confidence interval for the mean of a function of the original, by the normal
-        approximation.
+        """Compute a confidence interval for the mean of a function of the original, by the normal
+                approximation.
 
-        Parameters
-        ----------
-        g
-            As for `expectation`.
-        confidence_level, target
-            As for `cdf_interval`.
+                Parameters
+                ----------
+                g
+                    As for `expectation`.
+                confidence_level, target
+                    As for `cdf_interval`.
 
-        Returns
-        -------
-        Interval
-            With a leading axis of replicates where `z` is 2-D.
+                Returns
+                -------
+                Interval
+                    With a leading axis of replicates where `z` is 2-D.
 
-        Examples
-        --------
-        >>> import numpy as np
-        >>> import condmask as cm
-        >>> incomes = np.random.default_rng(1).lognormal(10, 0.5, 20_000)
-        >>> scheme = cm.ConditionalMasking(0.6, 8_000.0)
-        >>> estimate = scheme.estimate(scheme.mask(incomes, rng=2))
-        >>> found = estimate.expectation_interval(lambda x: np.log(np.maximum(x, 1_000)), target="file")
-        >>> bool(found.low < np.log(incomes).mean() < found.high)
-        True
+                Examples
+                --------
+                >>> import numpy as np
+        from numpy.typing import ArrayLike
+                >>> import condmask as cm
+                >>> incomes = np.random.default_rng(1).lognormal(10, 0.5, 20_000)
+                >>> scheme = cm.ConditionalMasking(0.6, 8_000.0)
+                >>> estimate = scheme.estimate(scheme.mask(incomes, rng=2))
+                >>> def log(x):
+                ...     return np.log(np.maximum(x, 1_000))
+                >>> found = estimate.expectation_interval(log, target="file")
+                >>> bool(found.low < np.log(incomes).mean() < found.high)
+                True
         """
         level, target = check_interval_options(confidence_level, target)
-        value, variance = self._mean_of(_checked(g))
-        error = _known(float(variance.standard_error(self._sample.n, target)))
-        return interval(_known(value), error, level, target, "the mean of g(X)")
+        value, variance = self._mean_of(_checked_function(g))
+        error = _raise_if_nan(float(variance.standard_error(self.sample.n, target)))
+        return interval(_raise_if_nan(value), error, level, target, "the mean of g(X)")
 
-    def gini(self) -> Any:
-        r"""Gini coefficient of the original, a positive amount.
+    def gini(self) -> float:
+        r"""Estimate the Gini coefficient of the original, a positive amount.
 
         Returns
         -------
@@ -129,12 +139,12 @@ class Functionals(Distribution):
         integral removes the bias of the first. As an estimate for the original file it has the
         divisor n (n - 1).
         """
-        return self._gini().value
+        return float(self._gini().value)
 
     def gini_interval(
         self, *, confidence_level: float = 0.95, target: Target = "population"
     ) -> Interval:
-        """Confidence interval for the Gini coefficient, by the normal approximation.
+        """Compute a confidence interval for the Gini coefficient, by the normal approximation.
 
         Parameters
         ----------
@@ -161,12 +171,12 @@ class Functionals(Distribution):
         cut.
         """
         level, target = check_interval_options(confidence_level, target)
-        self._warn_of_skewness(target, self._sample.n, "Gini coefficients")
+        self._warn_of_skewness(target, self.sample.n, "Gini coefficients")
         return self._bounded([self._gini()], np.ones(()), level, target, "the Gini coefficient")
 
-    def lorenz(self, q: Any) -> Any:
-        r"""Lorenz curve of the original: the share of the total that belongs to the lowest
-        records.
+    def lorenz(self, q: ArrayLike) -> Any:
+        r"""Estimate the Lorenz curve of the original: the share of the total that belongs to the
+        lowest records.
 
         Parameters
         ----------
@@ -192,9 +202,9 @@ class Functionals(Distribution):
         return shaped(np.array([ordinate.value for ordinate in self._lorenz(shares)]), shares)
 
     def lorenz_interval(
-        self, q: Any, *, confidence_level: float = 0.95, target: Target = "population"
+        self, q: ArrayLike, *, confidence_level: float = 0.95, target: Target = "population"
     ) -> Interval:
-        """Confidence intervals for ordinates of the Lorenz curve, by the normal approximation.
+        """Compute confidence intervals for ordinates of the Lorenz curve, by the normal approximation.
 
         Parameters
         ----------
@@ -216,39 +226,39 @@ class Functionals(Distribution):
         """
         shares = _checks.probabilities(q, "q")
         level, target = check_interval_options(confidence_level, target)
-        self._warn_of_skewness(target, self._sample.n, "Lorenz curves")
+        self._warn_of_skewness(target, self.sample.n, "Lorenz curves")
         return self._bounded(self._lorenz(shares), shares, level, target, "the Lorenz curve")
 
     # --- private ---
 
     def _mean_of(self, function: Function) -> tuple[float, Variance]:
-        """The mean of a function of the original, and n times its variances."""
-        counted, masked_by, law = self._gridded
+        """Return the mean of a function of the original, and n times its variances."""
+        counted, masked_by, law = self.gridded
         return mean_of(
             function, counted, masked_by, law.from_units, shared_donors=self.scheme.shared_donors
         )
 
     def _gini(self) -> Functional:
-        t, sums = self._of_cdf
-        points = inequality.points_of(t, self._sample.law.from_units)
+        t, sums = self.cdf_sums
+        points = inequality.points_of(t, self.sample.law.from_units)
         x = points[0]
-        few = evenly_spaced(points[0].size, FEW)
-        variance = sums.variance(self._sample.to_units(x[few], t)).about("population")
-        of_all = np.interp(np.arange(x.size), few, variance / (self._sample.n - 1))
-        return inequality.gini(points, self._positive_mean(), of_all)
+        some = evenly_spaced(x.size, MAX_VARIANCE_POINTS)
+        variance = sums.variance(self.sample.to_units(x[some], t)).about("population")
+        variance_of_all = np.interp(np.arange(x.size), some, variance / (self.sample.n - 1))
+        return inequality.gini(points, self._positive_mean(), variance_of_all)
 
     def _lorenz(self, shares: np.ndarray) -> list[Functional]:
-        points = inequality.points_of(self._of_cdf[0], self._sample.law.from_units)
+        points = inequality.points_of(self.cdf_sums[0], self.sample.law.from_units)
         mean = self._positive_mean()
         q = shares.ravel()
-        at = self._sample.quantiles(q, crossing="rearranged")
+        at = self.sample.quantiles(q, crossing="rearranged")
         return [
             inequality.lorenz(points, mean, *each)
             for each in zip(q.tolist(), at.tolist(), strict=True)
         ]
 
     def _positive_mean(self) -> float:
-        center, scale, means = self._sample.powers(1)
+        center, scale, means = self.sample.powers(1)
         mean = float(center + scale * means[1])
         if not mean > 0.0:
             raise ArgumentError(
@@ -264,44 +274,47 @@ class Functionals(Distribution):
         target: Target,
         quantity: str,
     ) -> Interval:
-        """Intervals between 0 and `highest`, where no amount is negative, in its shape."""
+        """Return intervals in the shape of `highest`, between 0 and it unless amounts are
+        negative."""
         variances = [self._mean_of(each.influence)[1] for each in found]
-        errors = [each.standard_error(self._sample.n, target) for each in variances]
+        errors = [each.standard_error(self.sample.n, target) for each in variances]
         value, error = np.reshape([[each.value for each in found], errors], (2, *highest.shape))
         # T is constant from one point of the grid to the next
-        below = -0.5 * self._law.step or np.nextafter(0.0, -1.0)
-        # are negative
-        some = self.cdf_interval(below, confidence_level=CERTAIN, target="file").low > 0.0
-        least, most = (-np.inf, np.inf) if some else (0.0, highest)
-        nearest = np.clip(value, least, most)
-        ends = bounded.placed(value, error, least, most, level)
+        below = -0.5 * self.law.step or np.nextafter(0.0, -1.0)
+        share = self.cdf_interval(below, confidence_level=NEGATIVE_SHARE_LEVEL, target="file")
+        negative = bool(np.all(share.low > 0.0))
+        lower, upper = (-np.inf, np.inf) if negative else (0.0, highest)
+        nearest = np.clip(value, lower, upper)
+        ends = bounded.interval_between(value, error, lower, upper, level)
         return interval(nearest, error, level, target, quantity, ends=ends)
 
 
-def _checked(g: Any) -> Function:
-    """A user's function; its results at points without mass are ignored."""
+def _checked_function(g: UserFunction) -> Function:
+    """Return a user's function with checked results; those at points without mass are ignored
+    later."""
     _checks.require(
         callable(g), "g must be a function of an array of values", g, ArgumentTypeError
     )
 
     def function(x: np.ndarray) -> np.ndarray:
         with np.errstate(all="ignore"):
-            found = np.asarray(g(x))
-        if found.shape != x.shape or found.dtype.kind not in "biuf":
+            y = np.asarray(g(x))
+        if y.shape != x.shape or y.dtype.kind not in "biuf":
             raise ArgumentTypeError(
-                f"g must give numbers, one for each value, got {found.dtype} of shape {found.shape} for "
+                f"g must give numbers, one for each value, got {y.dtype} of shape {y.shape} for "
                 f"shape {x.shape}"
             )
-        return found.astype(np.float64)
+        return y.astype(np.float64)
 
     return function
 
 
-def _known(figure: float) -> float:
-    """What `mean_of` gives; an error if g grows too fast."""
+def _raise_if_nan(figure: float) -> float:
+    """Return a figure of `mean_of`; raise if it is NaN, as where g grows too fast."""
     if np.isnan(figure):
         raise ArgumentError(
-            "g must grow more slowly beyond the data: it (for intervals its square) is too large where the "
-            "estimated distribution has almost no mass, so its mean is not known; use moment for powers"
+            "g must grow more slowly beyond the data: it (for intervals its square) is too large "
+            "where the estimated distribution has almost no mass, so its mean is not known; use "
+            "moment for powers"
         )
     return figure

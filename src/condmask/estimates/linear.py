@@ -1,39 +1,40 @@
-"""Statistics linear in the original: means of groups, weighted means, totals, regressions."""
+"""Estimates statistics linear in the original: group means, weighted means, totals, regressions."""
 
 from math import ceil
-from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from condmask import _checks
 from condmask.errors import ArgumentError, warn
 from condmask.estimates.linear_arguments import LinearArguments
 from condmask.estimates.results import Intervals
+from condmask.indicators import ColumnsLike
 from condmask.inference.interval import (
     EstimateWarning,
     Interval,
     Target,
 )
 from condmask.labels import groups
-from condmask.linear.chunks import CHUNK, Chunks
-from condmask.linear.groups import crossed, group_means
+from condmask.linear.chunks import RECORDS_PER_CHUNK, Chunks
+from condmask.linear.groups import cross_groups, group_means
 from condmask.linear.regress import regress
 from condmask.linear.totals import total
 from condmask.moments import heavy_tails
 
-# groups that say less than so many unmasked records would are warned of
+# groups whose information equals fewer unmasked records trigger a warning
 MIN_EFFECTIVE_RECORDS = 5.0
 
 
 class LinearEstimates(LinearArguments):
-    """Statistics linear in the original, with weights from columns that were not masked.
+    """Estimates statistics linear in the original, with weights from unmasked columns.
 
     For parts of the records use these methods of the estimate of *all* records. Donors come from
     the whole file (stratum), so the masked values of a part are not a masked sample of that part.
     """
 
-    def pseudo_values(self) -> Any:
-        r"""One value per record, whose average over maskings is the record's original.
+    def pseudo_values(self) -> np.ndarray:
+        r"""Compute one value per record, whose average over maskings is the record's original.
 
         Returns
         -------
@@ -49,7 +50,7 @@ class LinearEstimates(LinearArguments):
         -----
         :math:`\tilde Z_i = (Z_i - p' \bar Z) / f` with the mean of the stratum, p' = p n/(n-1) and
         f = 1 - p - p/(n-1). Given the file its mean is X_i exactly, so sums weighted by other
-        columns are unbiased. After reverse mapping it is :math:`\bar Z + h(Z_i)`, with h found
+        columns are unbiased. After reverse mapping it is :math:`\bar Z + h(Z_i)`, with h solved
         from the released values (docs/inference.rst), and sums are unbiased to .05 standard
         errors. Pseudo-values vary more than the original: do not use their variance or
         distribution.
@@ -68,22 +69,22 @@ class LinearEstimates(LinearArguments):
         array([248. , 544. , 448. , 194.7, 301.3])
         """
         pseudo = self._linear()
-        values = np.full(self._rows.size, np.nan)
-        for chunk in Chunks(self._rows).of(CHUNK):
+        values = np.full(self.records.size, np.nan)
+        for chunk in Chunks(self.records).of(RECORDS_PER_CHUNK):
             values[chunk.rows] = pseudo.origin + pseudo.unit * pseudo.values(chunk)
         return values
 
     def group_means(
         self,
-        labels: Any,
+        labels: ColumnsLike,
         *,
         confidence_level: float = 0.95,
         target: Target = "population",
-        clusters: Any = None,
+        clusters: ArrayLike | None = None,
         population_size: float | None = None,
-        weights: Any = None,
+        weights: ArrayLike | None = None,
     ) -> Intervals:
-        """Means of the original in groups of records, without bias.
+        """Estimate means of the original in groups of records, without bias.
 
         Parameters
         ----------
@@ -119,7 +120,7 @@ class LinearEstimates(LinearArguments):
         Warns
         -----
         EstimateWarning
-            If a group says less than 5 unmasked records would, n_g (1-p)^2 < 5; about the
+            If a group carries less information than 5 unmasked records, n_g (1-p)^2 < 5; about the
             population if the tails of the original are heavy for the smallest group, as for
             `mean_interval`.
 
@@ -151,28 +152,28 @@ class LinearEstimates(LinearArguments):
         self._refuse_other_order(labels=labels, clusters=clusters, weights=weights)
         options = self._options(confidence_level, target, clusters, population_size)
         columns = self._label_columns(labels)
-        coded = [groups(column, "labels", self._rows.size) for column in columns.values()]
-        code, names = coded[0] if len(coded) == 1 else crossed(coded)
+        coded = [groups(column, "labels", self.records.size) for column in columns.values()]
+        code, names = coded[0] if len(coded) == 1 else cross_groups(coded)
         if not names:
             raise ArgumentError("labels must give at least one record a group, got none")
         w = None if weights is None else self._weights(weights, least=0.0)
-        found, records = group_means(self._linear(), self._rows, code, len(names), w, options)
+        means, records = group_means(self._linear(), self.records, code, len(names), w, options)
         self._warn_of_few(records)
-        smallest = records[records > 1].min(initial=self._rows.size)
+        smallest = records[records > 1].min(initial=self.records.size)
         self._warn_of_skewness(options.target, int(smallest), "means of groups")
-        about = f"{found.about}, by {' and '.join(columns)}{self._left_out(int(records.sum()))}"
-        return Intervals.of(found, names, about, records, tuple(columns))
+        about = f"{means.about}, by {' and '.join(columns)}{self._left_out(int(records.sum()))}"
+        return Intervals.of(means, names, about, records, tuple(columns))
 
     def weighted_mean(
         self,
-        weights: Any,
+        weights: ArrayLike,
         *,
         confidence_level: float = 0.95,
         target: Target = "population",
-        clusters: Any = None,
+        clusters: ArrayLike | None = None,
         population_size: float | None = None,
     ) -> Interval:
-        """Mean of the original with weights from columns that were not masked, without bias.
+        """Estimate the mean of the original with weights from columns that were not masked, without bias.
 
         Parameters
         ----------
@@ -208,22 +209,22 @@ class LinearEstimates(LinearArguments):
         self._refuse_other_order(weights=weights, clusters=clusters)
         options = self._options(confidence_level, target, clusters, population_size)
         w = self._weights(weights, least=0.0)
-        found, records = group_means(self._linear(), self._rows, None, 1, w, options)
-        if np.isnan(found.estimate).all():
+        mean, records = group_means(self._linear(), self.records, None, 1, w, options)
+        if np.isnan(mean.estimate).all():
             raise ArgumentError("weights must not all be 0")
         self._warn_of_skewness(options.target, int(records[0]), "weighted means")
-        return self._single(found, int(records[0]))
+        return self._single(mean, int(records[0]))
 
     def total(
         self,
-        weights: Any = None,
+        weights: ArrayLike | None = None,
         *,
         confidence_level: float = 0.95,
         target: Target = "population",
-        clusters: Any = None,
+        clusters: ArrayLike | None = None,
         population_size: float | None = None,
     ) -> Interval:
-        """Total of the original with weights from columns that were not masked, without bias.
+        """Estimate the total of the original with weights from columns that were not masked, without bias.
 
         Parameters
         ----------
@@ -256,21 +257,21 @@ class LinearEstimates(LinearArguments):
         self._refuse_other_order(weights=weights, clusters=clusters)
         options = self._options(confidence_level, target, clusters, population_size)
         w = None if weights is None else self._weights(weights)
-        found, records = total(self._linear(), self._rows, w, options)
+        interval, records = total(self._linear(), self.records, w, options)
         self._warn_of_skewness(options.target, records, "totals")
-        return self._single(found, records)
+        return self._single(interval, records)
 
     def regress(
         self,
-        W: Any,
+        W: ColumnsLike,
         *,
         intercept: bool = True,
         confidence_level: float = 0.95,
         target: Target = "population",
-        clusters: Any = None,
+        clusters: ArrayLike | None = None,
         population_size: float | None = None,
     ) -> Intervals:
-        """Linear regression of the original on columns that were not masked, by least squares.
+        """Regress the original on columns that were not masked, by least squares.
 
         Parameters
         ----------
@@ -330,35 +331,40 @@ class LinearEstimates(LinearArguments):
         design = self._design(W, intercept=intercept)
         if intercept and "intercept" in design:
             raise ArgumentError("W must have no column called 'intercept' where intercept=True")
-        found, n, kurtoses = regress(
-            self._linear(), self._rows, design, options, intercept=intercept
+        coefficients, n, kurtoses = regress(
+            self._linear(), self.records, design, options, intercept=intercept
         )
-        original = heavy_tails.kurtosis(self._sample.powers(4), self._law)
+        original = heavy_tails.kurtosis(self.sample.powers(4), self.law)
         columns = [self._shown_name, *map(repr, design)]
         heavy_tails.warn_of_heavy_tails([original, *kurtoses], n, "coefficients", columns)
         names = [*(["intercept"] if intercept else []), *design]
-        about = f"{found.about}{self._left_out(n)}"
-        of_names = np.full(len(names), n)
-        return Intervals.of(found, names, about, of_names, ("coefficient",))
+        about = f"{coefficients.about}{self._left_out(n)}"
+        records = np.full(len(names), n)
+        return Intervals.of(coefficients, names, about, records, ("coefficient",))
 
     # --- private ---
 
-    def _single(self, found: Interval, records: int) -> Interval:
-        """Return the only one of several intervals, from so many records that have a weight and a
-        cluster."""
-        about = f"{found.about}{self._left_out(records)}"
+    def _single(self, intervals: Interval, records: int) -> Interval:
+        """Return the only one of an array of intervals.
+
+        `records` is the number of records that have a value, a weight and a cluster.
+        """
+        about = f"{intervals.about}{self._left_out(records)}"
         number = np.array([records])
-        return Intervals.of(found, [""], about, number, ("statistic",))[""]._replace(about=about)
+        return Intervals.of(intervals, [""], about, number, ("statistic",))[""]._replace(
+            about=about
+        )
 
     def _left_out(self, used: int) -> str:
-        n = self._rows.size
+        """Return a remark on the number of records that are not used, empty if all are."""
+        n = self.records.size
         return (
             "" if used == n else f" ({n - used} of {n} records left out, where a value is missing)"
         )
 
     def _warn_of_few(self, records: np.ndarray) -> None:
-        """Say how many groups are too small."""
-        share = (1.0 - self._estimator.p) ** 2
+        """Warn with the number of groups that carry too little information."""
+        share = (1.0 - self.estimator.p) ** 2
         few = np.count_nonzero((records > 0) & (records * share < MIN_EFFECTIVE_RECORDS))
         if few:
             why = (

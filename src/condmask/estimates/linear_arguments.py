@@ -1,40 +1,53 @@
-"""Checks the arguments of statistics with other columns: weights, clusters, labels, regressors."""
+"""Checks arguments of statistics with other columns: weights, clusters, labels, regressors."""
 
-from typing import Any
+from collections.abc import Mapping
+from typing import Any, cast
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from condmask import _checks, frames
 from condmask.errors import ArgumentError
 from condmask.estimates.base import Shared
-from condmask.indicators import design, indicators, is_text
-from condmask.inference.interval import check_interval_options
+from condmask.indicators import ColumnsLike, design, indicators, is_text
+from condmask.inference.interval import Target, check_interval_options
 from condmask.labels import groups
-from condmask.linear.chunks import Chunks, Named
+from condmask.linear.chunks import Chunks
+from condmask.linear.records import Named
 from condmask.linear.variance import IntervalOptions
 
 
 class LinearArguments(Shared):
-    """Reads the other columns that statistics are given, by value or by name."""
+    """Reads other columns, which are given by value or by name, for statistics."""
 
     def _options(
-        self, confidence_level: Any, target: Any, clusters: Any, population_size: Any
+        self,
+        confidence_level: float,
+        target: Target,
+        clusters: ArrayLike | None,
+        population_size: float | None,
     ) -> IntervalOptions:
-        """Return the options of an interval, checked."""
+        """Return the checked options of an interval."""
         level, target = check_interval_options(confidence_level, target)
         for name, value in (("clusters", clusters), ("population_size", population_size)):
             rule = f"{name} must be left out for target='file', where the records are not a sample"
             _checks.require(target != "file" or value is None, rule, value)
-        size = (
-            np.inf
-            if population_size is None
-            else _checks.positive(population_size, "population_size")
-        )
+        size = np.inf
+        if population_size is not None:
+            size = _checks.positive(population_size, "population_size")
         labels = self._by_name(clusters, "clusters", labels=True)
-        code, names = (None, ()) if labels is None else groups(labels, "clusters", self._rows.size)
+        code, names = (
+            (None, ()) if labels is None else groups(labels, "clusters", self.records.size)
+        )
         return IntervalOptions(level, target, code, size, len(names))
 
-    def _design(self, W: Any, *, intercept: bool, argument: str = "W") -> dict[str, Any]:
+    def _design(
+        self,
+        W: ColumnsLike | Mapping[str, ArrayLike | Named],
+        *,
+        intercept: bool,
+        argument: str = "W",
+    ) -> dict[str, np.ndarray | Named]:
         """Return the design matrix by column; a text column given by name becomes indicator
         columns."""
         given = [W] if isinstance(W, str) else W
@@ -42,11 +55,11 @@ class LinearArguments(Shared):
             given = dict(zip(given, given, strict=True))
         if not isinstance(given, dict) or not given:
             given = design(given, argument)
-        columns: dict[str, Any] = {}
-        constant = intercept  # whether the columns up to here have one in their span
+        columns: dict[str, np.ndarray | Named] = {}
+        constant = intercept  # whether a constant is a combination of the columns so far
         for name, values in given.items():
             column = self._numbers(values, argument)
-            n = self._rows.size
+            n = self.records.size
             if isinstance(column, Named):
                 columns[str(name)] = column
             elif isinstance(values, str) and is_text(column):
@@ -58,24 +71,25 @@ class LinearArguments(Shared):
                 _checks.same_length(columns[str(name)], str(name), n, "z")
         return columns
 
-    def _label_columns(self, labels: Any) -> dict[str, Any]:
-        """Return the columns that make groups, by name."""
+    def _label_columns(self, labels: ColumnsLike) -> dict[str, Any]:
+        """Return by name the columns that define groups."""
         if isinstance(labels, str):
             labels = [labels]
-        short = isinstance(labels, list | tuple) and 0 < len(labels) < self._rows.size
-        if short and all(isinstance(label, str) for label in labels):
-            return {name: self._by_name(name, "labels", labels=True) for name in labels}
+        if isinstance(labels, list | tuple) and 0 < len(labels) < self.records.size:
+            names = [label for label in labels if isinstance(label, str)]
+            if len(names) == len(labels):
+                return {name: self._by_name(name, "labels", labels=True) for name in names}
         table = isinstance(labels, dict) or frames.is_frame(labels)
         names = frames.column_names(labels) if table else []
         return {name: frames.table_column(labels, name) for name in names} or {"group": labels}
 
-    def _weights(self, weights: Any, least: float = -np.inf) -> Any:
-        """Return a column of weights; refused where one is less than `least`."""
+    def _weights(self, weights: ArrayLike, least: float = -np.inf) -> np.ndarray | Named:
+        """Return a column of weights; refuse weights below `least`."""
         w = self._numbers(weights, "weights")
         if not isinstance(w, Named):
             w = frames.column(w, "weights").array
-            _checks.same_length(w, "weights", self._rows.size, "z")
-        (low,) = Chunks(self._rows, w).fold(lambda chunk: (chunk.columns[0].min(),), np.minimum)
+            _checks.same_length(w, "weights", self.records.size, "z")
+        (low,) = Chunks(self.records, w).fold(lambda chunk: (chunk.column(0).min(),), np.minimum)
         if low < least:
             raise ArgumentError(f"weights must not be negative, got {low:g}")
-        return w
+        return cast("np.ndarray | Named", w)

@@ -1,7 +1,7 @@
-"""Mean, variance, standard deviation and moments of the original (Theorem 2.1), and their
-intervals."""
+"""Estimates mean, variance, standard deviation and moments of the original, with intervals.
 
-from typing import Any
+Theorem 2.1 of Ghatak & Roy.
+"""
 
 import numpy as np
 
@@ -13,7 +13,6 @@ from condmask.inference.interval import (
     Interval,
     Target,
     check_interval_options,
-    plain,
 )
 from condmask.moments import moment_interval as moments
 from condmask.moments.heavy_tails import kurtosis, warn_of_heavy_tails
@@ -22,22 +21,23 @@ from condmask.moments.variance_interval import variance_interval
 
 
 class Moments(Shared):
-    """Moments and their intervals; heavy tails need many more records than the intervals
-    suggest."""
+    """Estimates moments and their intervals.
+
+    With heavy tails, intervals keep their level only for many more records than without.
+    """
 
     def mean(self) -> float:
-        """Mean of the original: that of the masked values, without bias.
+        """Estimate the mean of the original: that of the masked values, without bias.
 
         Returns
         -------
         float or ndarray of shape (replicates,)
             In the units of the data. An array for a batch of samples.
         """
-        mean: float = self.moment(1)
-        return mean
+        return self.moment(1)
 
-    def variance(self) -> Any:
-        r"""Variance of the original, :math:`S_Z^2 - (1 - p)\operatorname{Var} Y`, divisor n - 1.
+    def variance(self) -> float:
+        r"""Estimate the variance of the original, :math:`S_Z^2 - (1 - p)\operatorname{Var} Y`, divisor n - 1.
 
         Returns
         -------
@@ -51,11 +51,11 @@ class Moments(Shared):
         :math:`(1 - \kappa)\operatorname{Var} X` with
         :math:`\kappa = p^2 (n-2)/(n-1)^2 + 2 p (1-p)/(n-1)`, of order 1/n.
         """
-        return plain(moments.variance(self._sampled(2)))
+        return float(moments.variance(self._sampled(2)))
 
-    def std(self) -> Any:
-        """Standard deviation of the original; NaN with a warning where the variance is estimated
-        negative.
+    def std(self) -> float:
+        """Estimate the standard deviation of the original; NaN with a warning if the variance is
+        estimated negative.
 
         Returns
         -------
@@ -67,13 +67,13 @@ class Moments(Shared):
         EstimateWarning
             If an estimated variance is negative.
         """
-        std = moments.variance(self._sampled(2), root=True)
-        if np.isnan(std).any():
+        std = float(moments.variance(self._sampled(2), root=True))
+        if np.isnan(std):
             warn(NEGATIVE, EstimateWarning)
-        return plain(std)
+        return std
 
-    def moment(self, order: int, *, central: bool = False) -> Any:
-        """Raw or central moment of the original.
+    def moment(self, order: int, *, central: bool = False) -> float:
+        """Estimate a raw or central moment of the original.
 
         Parameters
         ----------
@@ -93,12 +93,12 @@ class Moments(Shared):
         """
         order = _checks.order(order, "order")
         central = _checks.boolean(central, "central")
-        return plain(moments.moment(self._sampled(order), order, central=central))
+        return float(moments.moment(self._sampled(order), order, central=central))
 
     def mean_interval(
         self, *, confidence_level: float = 0.95, target: Target = "population"
     ) -> Interval:
-        r"""Confidence interval for the mean.
+        r"""Compute a confidence interval for the mean.
 
         Parameters
         ----------
@@ -135,7 +135,7 @@ class Moments(Shared):
         >>> bool(found.low < x.mean() < found.high)
         True
         """
-        sampled, level, target = self._asked(1, confidence_level, target)
+        sampled, level, target = self._interval_arguments(1, confidence_level, target)
         self._warn_of_skewness(target, sampled.n, "means")
         return moments.moment_interval(sampled, level, target, 1, "the mean", central=False)
 
@@ -147,7 +147,7 @@ class Moments(Shared):
         confidence_level: float = 0.95,
         target: Target = "population",
     ) -> Interval:
-        """Confidence interval for a raw or central moment, by the normal approximation.
+        """Compute a confidence interval for a raw or central moment, by the normal approximation.
 
         Parameters
         ----------
@@ -173,13 +173,15 @@ class Moments(Shared):
         order = _checks.order(order, "order", most=_checks.MAX_ORDER // 2)
         central = _checks.boolean(central, "central")
         name = f"the {'central' if central else 'raw'} moment of order {order}"
-        asked = self._asked(order, confidence_level, target, "moments of order 2 and more")
-        return moments.moment_interval(*asked, order, name, central=central)
+        sampled, level, target = self._interval_arguments(
+            order, confidence_level, target, "moments of order 2 and more"
+        )
+        return moments.moment_interval(sampled, level, target, order, name, central=central)
 
     def variance_interval(
         self, *, confidence_level: float = 0.95, target: Target = "population"
     ) -> Interval:
-        """Confidence interval for the variance, which is never negative.
+        """Compute a confidence interval for the variance, which is never negative.
 
         Parameters
         ----------
@@ -214,12 +216,14 @@ class Moments(Shared):
         >>> bool(0.0 <= found.low < 1.0 < found.high)
         True
         """
-        return variance_interval(*self._asked(2, confidence_level, target), root=False)
+        return variance_interval(
+            *self._interval_arguments(2, confidence_level, target), root=False
+        )
 
     def std_interval(
         self, *, confidence_level: float = 0.95, target: Target = "population"
     ) -> Interval:
-        """Confidence interval for the standard deviation: the roots of that for the variance.
+        """Compute a confidence interval for the standard deviation: roots of the variance's interval.
 
         Parameters
         ----------
@@ -237,24 +241,28 @@ class Moments(Shared):
         EstimateWarning
             As for `variance_interval`.
         """
-        return variance_interval(*self._asked(2, confidence_level, target), root=True)
+        return variance_interval(*self._interval_arguments(2, confidence_level, target), root=True)
 
     # --- private ---
 
     def _sampled(self, order: int) -> Sampled:
-        """The masked values by their powers to this order."""
-        masked = self._sample.powers(order)
-        return Sampled(self._sample.n, self._law, self.scheme.shared_donors, masked)
+        """Return the mean powers of the masked values up to this order, with their law."""
+        masked = self.sample.powers(order)
+        return Sampled(self.sample.n, self.law, self.scheme.shared_donors, masked)
 
-    def _asked(
-        self, order: int, confidence_level: Any, target: Any, quantities: str = "variances"
+    def _interval_arguments(
+        self,
+        order: int,
+        confidence_level: float,
+        target: Target,
+        quantities: str = "variances",
     ) -> tuple[Sampled, float, Target]:
-        """What an interval takes, checked; with a warning if the tails of the original are
-        heavy."""
+        """Return the checked arguments of an interval; warns of heavy tails of the original."""
         self._refuse_additive()
-        (level, target) = check_interval_options(confidence_level, target)
+        level, target = check_interval_options(confidence_level, target)
         sampled = self._sampled(2 * order)
-        if order > 1 and not (self._law.p == 1.0 and target == "file"):  # which would be exact
-            heaviness = kurtosis(sampled.masked, self._law)
+        exact = self.law.p == 1.0 and target == "file"
+        if order > 1 and not exact:
+            heaviness = kurtosis(sampled.masked, self.law)
             warn_of_heavy_tails(heaviness, sampled.n, quantities, [self._shown_name])
         return sampled, level, target

@@ -1,14 +1,14 @@
-"""What a release says about a column besides its scheme."""
+"""Describes where masked values come from, as a release states it."""
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from condmask.errors import warn
 from condmask.inference.interval import EstimateWarning
-from condmask.strata import listed
+from condmask.strata import Names, listed
 
 
 class Origin(NamedTuple):
-    """What estimates need to know about where masked values come from.
+    """Describes where masked values come from; a release states it next to the scheme.
 
     Attributes
     ----------
@@ -29,16 +29,15 @@ class Origin(NamedTuple):
 NOWHERE = Origin()  # of a column masked by itself, without gaps or rounding
 
 
-def warn_of_other_records(name: str, records: int, released: int | None, strata: Any) -> None:
-    """Warn where records are not as many as those of their release; None is a number that is
-    unknown."""
+def warn_of_other_records(name: str, records: int, released: int | None, strata: Names) -> None:
+    """Warn if the number of records differs from that of their release, which may be unknown."""
     if released is None or records == released:
         return
     whole = f" (except whole strata of {listed(strata)})" if strata else ""
     warn(
-        f"{name} has {records} records, and the release {released}: swapped records have values from all of "
-        f"it, so estimates from a part of it are wrong{whole}. Estimate from all records, those without a "
-        "value included; group_means, weighted_mean and regress give means of subgroups, but quantiles of "
-        "subgroups are not available",
+        f"{name} has {records} records, and the release {released}: swapped records have values "
+        f"from all of it, so estimates from a part of it are wrong{whole}. Estimate from all "
+        "records, those without a value included; group_means, weighted_mean and regress give "
+        "means of subgroups, but quantiles of subgroups are not available",
         EstimateWarning,
     )

@@ -1,8 +1,12 @@
-"""Covariance and correlation of the original with another column, and their intervals."""
+"""Estimates covariance and correlation of the original with another column, with intervals.
 
-from typing import Any
+Theorem 2.5 of Ghatak & Roy.
+"""
+
+from typing import Union
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from condmask import _checks, frames
 from condmask.errors import ArgumentError, warn
@@ -13,16 +17,18 @@ from condmask.inference.interval import (
     Target,
     check_interval_options,
 )
-from condmask.linear.chunks import Named
+from condmask.linear.records import Named
 from condmask.pairs import pair_interval
 from condmask.pairs.pair_variance import Pair
 
+OtherColumn = Union[ArrayLike, "Pairs"]
+
 
 class Pairs(Shared):
-    """Covariances and correlations (Theorem 2.5)."""
+    """Estimates covariances and correlations (Theorem 2.5)."""
 
-    def covariance(self, other: Any) -> Any:
-        """Covariance of the original with another column.
+    def covariance(self, other: OtherColumn) -> float:
+        """Estimate the covariance of the original with another column.
 
         Parameters
         ----------
@@ -54,8 +60,8 @@ class Pairs(Shared):
         pair = self._pair(other)
         return float(pair.covariance * pair.unit)
 
-    def correlation(self, other: Any) -> Any:
-        """Correlation of the original with another column.
+    def correlation(self, other: OtherColumn) -> float:
+        """Estimate the correlation of the original with another column.
 
         Parameters
         ----------
@@ -96,9 +102,9 @@ class Pairs(Shared):
         return correlation
 
     def covariance_interval(
-        self, other: Any, *, confidence_level: float = 0.95, target: Target = "population"
+        self, other: OtherColumn, *, confidence_level: float = 0.95, target: Target = "population"
     ) -> Interval:
-        """Interval of the covariance of the original with another column.
+        """Compute a confidence interval for the covariance of the original with another column.
 
         Parameters
         ----------
@@ -139,9 +145,9 @@ class Pairs(Shared):
         )
 
     def correlation_interval(
-        self, other: Any, *, confidence_level: float = 0.95, target: Target = "population"
+        self, other: OtherColumn, *, confidence_level: float = 0.95, target: Target = "population"
     ) -> Interval:
-        """Interval of the correlation of the original with another column.
+        """Compute a confidence interval for the correlation of the original with another column.
 
         Parameters
         ----------
@@ -165,8 +171,8 @@ class Pairs(Shared):
         Warns
         -----
         EstimateWarning
-            If the records say less than 10 unmasked ones would (the message gives the number
-            needed); otherwise if the tails of either column are heavy.
+            If the records carry less information than 10 unmasked ones (the message gives the
+            number needed); otherwise if the tails of either column are heavy.
 
         Notes
         -----
@@ -199,34 +205,39 @@ class Pairs(Shared):
 
     # --- private ---
 
-    def _pair(self, other: Any) -> Pair:
-        """The column and another one, given or named."""
+    def _pair(self, other: OtherColumn) -> Pair:
+        """Return the pair of this column and another one, given directly or by name."""
         self._refuse_other_order(other=other)
         other = self._numbers(other, "other", masked=True)
-        w = self._beside(other)
-        return self._estimator.pair(w, other._estimator if isinstance(other, Pairs) else None)
+        w = self._released_values(other)
+        return self.estimator.pair(w, other.estimator if isinstance(other, Pairs) else None)
 
-    def _names_with(self, other: Any) -> tuple[str, str]:
-        """Both columns as messages name them."""
+    def _names_with(self, other: OtherColumn) -> tuple[str, str]:
+        """Return the names of both columns for messages."""
         if isinstance(other, Pairs):
-            name = other._name
+            name = other.name
         else:
             name = other if isinstance(other, str) else frames.column(other, "other").name
         return self._shown_name, repr(name) if name else "the other column"
 
-    def _beside(self, other: Any) -> Any:
-        """The released values of another column, or its name in the file of the records."""
-        if isinstance(other, Pairs):
-            if self._name and (self._name, self.origin.group) == (other._name, other.origin.group):
-                raise ArgumentError(f"other must be another column, got {self._name!r} itself")
-            if self.origin.group is None or self.origin.group != other.origin.group:
-                raise ArgumentError(
-                    "other must have been masked together with this column (mask_table), got groups "
-                    f"{self.origin.group!r} and {other.origin.group!r}"
-                )
-            other = self._rows.beside(other._rows)
-        elif not isinstance(other, Named):
-            other = frames.column(other, "other").array
-        if not isinstance(other, Named):
-            _checks.same_length(other, "other", self._rows.size, "z")
-        return other
+    def _released_values(self, other: OtherColumn | Named) -> np.ndarray | Named:
+        """Return the released values of another column, or a reference to the file of the
+        records."""
+        if isinstance(other, Named):
+            return other
+        if not isinstance(other, Pairs):
+            values = frames.column(other, "other").array
+            _checks.same_length(values, "other", self.records.size, "z")
+            return np.asarray(values)
+        group = self.origin.group
+        if self.name and (self.name, group) == (other.name, other.origin.group):
+            raise ArgumentError(f"other must be another column, got {self.name!r} itself")
+        if group is None or group != other.origin.group:
+            raise ArgumentError(
+                "other must have been masked together with this column (mask_table), got groups "
+                f"{group!r} and {other.origin.group!r}"
+            )
+        released = self.records.values_of(other.records)
+        if not isinstance(released, Named):
+            _checks.same_length(released, "other", self.records.size, "z")
+        return released

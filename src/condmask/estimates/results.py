@@ -1,4 +1,4 @@
-"""Confidence intervals by name, as of the coefficients of a regression or the means of groups."""
+"""Holds confidence intervals by name, as of regression coefficients or group means."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -54,25 +54,25 @@ class Intervals(Mapping[Any, Interval]):
     @classmethod
     def of(
         cls,
-        found: Interval,
+        intervals: Interval,
         names: list[Any],
         about: str,
         records: np.ndarray,
         by: tuple[str, ...],
     ) -> Self:
-        """Return the intervals of an array of estimates, under names."""
+        """Return an array of intervals under names."""
         return cls(
             names,
-            np.asarray(found.low),
-            np.asarray(found.high),
-            np.asarray(found.standard_error),
-            np.asarray(found.estimate),
-            found.confidence_level,
-            found.target,
+            np.asarray(intervals.low),
+            np.asarray(intervals.high),
+            np.asarray(intervals.standard_error),
+            np.asarray(intervals.estimate),
+            intervals.confidence_level,
+            intervals.target,
             about,
             records,
             by,
-            np.asarray(found.note),
+            np.asarray(intervals.note),
         )
 
     def __getitem__(self, name: Any) -> Interval:
@@ -89,7 +89,7 @@ class Intervals(Mapping[Any, Interval]):
 
     @cached_property
     def _places(self) -> dict[Any, int]:
-        """Where names stand, of which there may be tens of thousands."""
+        """Return positions by name; there may be tens of thousands of names."""
         return {name: k for k, name in enumerate(self.names)}
 
     def __iter__(self) -> Iterator[Any]:
@@ -162,5 +162,5 @@ class Intervals(Mapping[Any, Interval]):
 
 
 def _shown(name: Any) -> str:
-    """A name for people; the labels of several columns are a tuple."""
+    """Return a name as text; a tuple holds the labels of several columns."""
     return ", ".join(map(str, name)) if isinstance(name, tuple) else str(name)

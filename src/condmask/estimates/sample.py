@@ -1,14 +1,11 @@
-"""Masked values of one column, counted: all that estimates depend on, except those with other
-columns.
+"""Counts the masked values of one column, the input of Theorems 2.1 to 2.3 of Ghatak & Roy.
 
-Reverse mapping releases the values of the original, each once, in another order: then nothing is
-left of the noise, p = 1, and every statistic of the column alone is that of the values.
-
-What Theorems 2.1 to 2.3 start from.
+Estimates depend on nothing else, except those with other columns. Reverse mapping releases the
+values of the original, each once, in another order: no noise is left, p = 1, and every statistic
+of the column alone is that of the values.
 """
 
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 
@@ -23,24 +20,29 @@ from condmask.distribution.bandwidth import (
     rule_bandwidth,
 )
 from condmask.distribution.counting import Counted, by_value, counted_parts
+from condmask.distribution.curve import Curve
 from condmask.distribution.series import cdf_by_series
 from condmask.distribution.symbol import Masking
 from condmask.distribution.t_1 import T_1
 from condmask.distribution.t_b import T_b
 from condmask.errors import ArgumentError
 from condmask.law import Law
+from condmask.masking.scheme import Scheme
 from condmask.moments.theorem_2_1 import Powers, powers
 
+Bandwidth = float | str | None  # a number in the units of the data, the name of a rule, or none
 METHODS = ("auto", "series")
 CROSSINGS = ("first", "rearranged")
-REACHED = 1e-10
-ROUNDING = 2e-14  # what T may lack of a probability, in 1 and in the most of K
-KEPT = 3  # T_1, a T_b and another
-TOGETHER = 1 << 22  # records that are counted by one worker
+# T counts as having reached a probability that it misses by at most so much: in all, or per unit
+# of the maximum of K
+MAX_MISSING = 1e-10
+MAX_MISSING_OF_KERNEL = 2e-14
+MAX_KEPT_CURVES = 3  # T_1 and two T_b
+RECORDS_PER_WORKER = 1 << 22  # counted by one worker at a time
 
 
 class Sample:
-    """Masked values without gaps. What was computed from them is kept, for all threads.
+    """Holds masked values without gaps, and keeps what was computed from them for all threads.
 
     Parameters
     ----------
@@ -49,7 +51,13 @@ class Sample:
     law : Law
         `EXACT` for values that were released in another order.
     workers : int
-        For the series.
+        Number of threads that evaluate the series.
+
+    Attributes
+    ----------
+    law : Law
+    n : int
+        The number of values.
     """
 
     def __init__(self, z: np.ndarray | Counted, law: Law, workers: int = 1) -> None:
@@ -58,19 +66,19 @@ class Sample:
         self._workers = workers
         self.n: int = z.n if isinstance(z, Counted) else int(z.size)
         self._powers: dict[int, Powers] = {}
-        self._distributions: dict[Masking, Any] = {}
+        self._curves: dict[Masking, T_1 | T_b] = {}
 
-    def __reduce__(self) -> tuple[Any, ...]:
-        return Sample, (self._z, self.law, self._workers)  # what was worked out does not travel
+    def __reduce__(self) -> tuple[type["Sample"], tuple[np.ndarray | Counted, Law, int]]:
+        return Sample, (self._z, self.law, self._workers)  # results are not pickled
 
     @cached_property
     def counted(self) -> Counted:
-        """The distinct values, in steps of the grid, and how often each occurs."""
+        """Return the distinct values, in steps of the grid, and how often each occurs."""
         counted = self._z if isinstance(self._z, Counted) else by_value(self._z)
         return counted._replace(unit=self.law.sigma / (self.law.step or 1.0) or 1.0)
 
     def powers(self, order: int) -> Powers:
-        """Mean powers of the masked values."""
+        """Return the mean powers of the masked values up to an order."""
         if order not in self._powers:
             z = self._z
             values, *counts = (
@@ -79,9 +87,9 @@ class Sample:
             self._powers[order] = powers(values, order, self.law.sigma, *counts)
         return self._powers[order]
 
-    def bandwidth(self, given: Any) -> float | None:
-        """A bandwidth in the units of the data from a number or the name of a rule; None for
-        T_1."""
+    def bandwidth(self, given: Bandwidth) -> float | None:
+        """Return a bandwidth in the units of the data, given a number or the name of a rule; None
+        for T_1."""
         if given is None:
             if self.law.p > 0.0:
                 return None
@@ -103,66 +111,76 @@ class Sample:
             )
         return width
 
-    def distribution(self, bandwidth: Any = None) -> Any:
-        """T_1, or T_b for a bandwidth, which is a number in the units of the data or the name of a
-        rule."""
+    def distribution(self, bandwidth: Bandwidth = None) -> T_1 | T_b:
+        """Return T_1, or T_b if there is a bandwidth."""
         law = self.law
-        kept = self._distributions
+        kept = self._curves
         if law.p == 0.0 and law.noise != "laplace":
             raise ArgumentError(
-                "noise must be 'laplace' for a distribution function, got 'normal': normal noise has no "
-                "bounded inverse, so only moments and correlations can be estimated"
+                "noise must be 'laplace' for a distribution function, got 'normal': normal noise "
+                "has no bounded inverse, so only moments and correlations can be estimated"
             )
         width = self.bandwidth(bandwidth)
         if width is not None:
             check_bandwidth(width, law)
-        own = masking(law, width)
-        if own not in kept:
-            kept[own] = (T_1 if width is None else T_b)(self.counted, own)
-            for old in list(kept)[:-KEPT]:
+        key = masking(law, width)
+        if key not in kept:
+            kept[key] = (T_1 if width is None else T_b)(self.counted, key)
+            for old in list(kept)[:-MAX_KEPT_CURVES]:
                 kept.pop(old, None)
-        return kept[own]
+        return kept[key]
 
-    def values(self, x: np.ndarray, bandwidth: Any = None, method: str = "auto") -> np.ndarray:
-        """T at points."""
+    def values(
+        self, x: np.ndarray, bandwidth: Bandwidth = None, method: str = "auto"
+    ) -> np.ndarray:
+        """Return T at points in the units of the data, of shape (points,)."""
         t = self.distribution(bandwidth)
         points = self.to_units(x, t)
         if method == "series":
             return cdf_by_series(t.counted, t.masking, points, workers=self._workers)
         return np.asarray(t.at(points))
 
-    def density(self, x: np.ndarray, bandwidth: Any) -> np.ndarray:
-        """The derivative of T_b at points, by units of the data."""
+    def density(self, x: np.ndarray, bandwidth: float | str) -> np.ndarray:
+        """Return the derivative of T_b at points, per unit of the data, of shape (points,)."""
         if self.law.p == 0.0:
             raise ArgumentError(
                 "the density of the original is not estimated from additive noise; use cdf"
             )
         t = self.distribution(bandwidth)
+        if not isinstance(t, T_b):
+            raise ArgumentError("bandwidth must be a number or a rule for a density, got None")
         return np.asarray(t.density(self.to_units(x, t)) / (self.law.step or 1.0))
 
     def quantiles(
-        self, q: np.ndarray, bandwidth: Any = None, crossing: str | None = None
+        self, q: np.ndarray, bandwidth: Bandwidth = None, crossing: str | None = None
     ) -> np.ndarray:
-        """The points where T, or its monotone rearrangement, first reaches q, or lacks next to
-        nothing."""
+        """Return the first points where T, or its monotone rearrangement, reaches q.
+
+        Parameters
+        ----------
+        q : ndarray of shape (probabilities,)
+        bandwidth : float or str, optional
+        crossing : {"first", "rearranged"}, optional
+            By default the one that serves this p and n.
+        """
         if self.law.p == 1.0 and bandwidth is None:
-            return self._order_statistics(q - REACHED)
+            return self._order_statistics(q - MAX_MISSING)
         t = self.distribution(bandwidth)
         rearranged = (crossing or quantiles.crossing_of(self.law.p, self.n)) == "rearranged"
-        lacking = max(REACHED, ROUNDING * t.max_weight)
-        found = quantiles.reached(t, q - lacking, rearranged=rearranged)
-        return self.law.from_units(found) + 0.0  # zero has no sign
+        missing = max(MAX_MISSING, MAX_MISSING_OF_KERNEL * t.max_weight)
+        points = quantiles.reached(t, q - missing, rearranged=rearranged)
+        return self.law.from_units(points) + 0.0  # zero has no sign
 
-    def monotone(self, x: np.ndarray, bandwidth: Any = None) -> np.ndarray:
-        """The monotone rearrangement of T, within [0, 1], at points."""
+    def monotone(self, x: np.ndarray, bandwidth: Bandwidth = None) -> np.ndarray:
+        """Return the monotone rearrangement of T, within [0, 1], at points."""
         if self.law.p == 1.0:
             return np.asarray(np.clip(self.values(x, bandwidth), 0.0, 1.0))
         t = self.distribution(bandwidth)
         return quantiles.monotone(t, self.to_units(x, t))
 
-    def to_units(self, x: np.ndarray, t: Any) -> np.ndarray:
-        """Points in the units of the values: the step of a grid at or below for T_1, anywhere for
-        T_b."""
+    def to_units(self, x: np.ndarray, t: Curve) -> np.ndarray:
+        """Return points in the units of the values: for T_1 the step of the grid at or below, for
+        T_b any number."""
         grid = self.law.grid
         if grid is None:
             return x
@@ -172,9 +190,9 @@ class Sample:
             return np.asarray(x * grid.denominator / grid.numerator)
 
     def _order_statistics(self, q: np.ndarray) -> np.ndarray:
-        """The least values that at least the shares q of the records do not exceed, without
+        """Return the least values not exceeded by at least the shares q of the records, without
         sorting all."""
-        z = vars(self).get("counted", self._z)  # in order, where they had to be put so
+        z = vars(self).get("counted", self._z)  # sorted, if that was needed before
         if isinstance(z, Counted):
             return z.values[np.searchsorted(z.below[1:] / self.n, q)]
         before = np.floor(q * self.n)
@@ -183,15 +201,17 @@ class Sample:
         return np.asarray(np.partition(z, np.unique(ranks))[ranks]) + 0.0  # zero has no sign
 
 
-def law_of(scheme: Any) -> Law:
-    """The law of masked values: released in another order they are those of the original."""
-    law: Law = scheme.law_of_estimates
+def law_of(scheme: Scheme) -> Law:
+    """Return the law that estimates undo; `EXACT` for values released in another order."""
+    law = scheme.law_of_estimates
+    if law is None:
+        raise ArgumentError(f"scheme must have a law of its noise for estimates, got {scheme!r}")
     return law
 
 
 def sample_of(z: np.ndarray, law: Law, kind: str = "float64", workers: int = 1) -> Sample:
-    """The sample of masked values, missing ones left out; those off their grid are refused."""
+    """Return the sample of masked values without missing ones; refuse values off the grid."""
     if law.grid is not None:
-        parts = ((z[slice(*rows)], kind) for rows in blocks(z.size, TOGETHER))
+        parts = ((z[slice(*rows)], kind) for rows in blocks(z.size, RECORDS_PER_WORKER))
         return Sample(counted_parts(parts, law.grid, workers), law, workers)
     return Sample(z[~np.isnan(z)] if np.isnan(z.min(initial=0.0)) else z, law, workers)

@@ -1,4 +1,4 @@
-"""What an interval is, and how a standard error becomes one.
+"""Defines intervals, and computes them from standard errors.
 
 See docs/guide_analyst.rst, "Which interval answers which question".
 """
@@ -12,7 +12,7 @@ from condmask import _checks
 from condmask._digits import number
 from condmask.errors import CondmaskError
 
-SHOWN = 20  # of the intervals of a table
+MAX_PRINTED = 20  # intervals in a table
 UNBOUNDED = "too few records to bound it"
 BEYOND_FLOATS = "too large for a floating-point number"
 Target = Literal["population", "file"]
@@ -20,30 +20,29 @@ TARGETS: dict[Target, str] = {"population": "in the population", "file": "in the
 
 
 class EstimateWarning(UserWarning):
-    """An estimate that is given but says little, or lies where no original value could, and
-    why."""
+    """Warns of an estimate that carries little information, or that no original could have."""
 
 
 class UndefinedError(CondmaskError, ValueError):
-    """The statistic does not exist for these records under this scheme; for others it may."""
+    """Raised if the statistic does not exist for these records under this scheme."""
 
 
 class Interval(NamedTuple):
-    """A confidence interval, and what it is about.
+    """A confidence interval with its estimate and its target.
 
     Attributes
     ----------
     low, high : float or ndarray
-        Its ends, in the shape of the question; infinite where the data give no bound.
+        Its ends, in the shape of the method's argument; infinite where the data give no bound.
     standard_error : float or ndarray
-        Of the estimate, in its units.
+        The standard error of the estimate, in its units.
     estimate : float or ndarray
         The estimate itself.
     confidence_level : float
         The share of such intervals that cover their target.
     target : {"population", "file"}
-        What should be covered: the value in the population that the file is a sample of, or the
-        value in the original file, where only the masking is random.
+        The value that the interval should cover: that in the population from which the file is a
+        sample, or that in the original file, where only the masking is random.
     about : str
         The target in words; an array of texts if they differ between replicates.
     note : str or ndarray of str
@@ -61,15 +60,17 @@ class Interval(NamedTuple):
     note: str | np.ndarray = ""
 
     def __str__(self) -> str:
-        """Format the estimate, its standard error and the interval in one line; several, as a
-        table of the first. A note stands behind."""
+        """Format the estimate, its standard error, the interval and the note in one line.
+
+        Several are a table, of the first ones only.
+        """
         level = f"{100.0 * self.confidence_level:g}%"
         columns = [
             np.ravel(part).tolist() for part in (self.estimate, self.standard_error, *self[:2])
         ]
         rows = [
             [number(value, row[1]) for value in row]
-            for row in islice(zip(*columns, strict=True), SHOWN)
+            for row in islice(zip(*columns, strict=True), MAX_PRINTED)
         ]
         if np.ndim(self.estimate) == 0:
             ((estimate, error, low, high),) = rows
@@ -84,50 +85,52 @@ class Interval(NamedTuple):
 
 
 def with_notes(table: list[list[str]], notes: list[str]) -> list[list[str]]:
-    """Return a table, titles first, with the notes on its rows as a last column, if there are
-    any."""
-    shown = notes[: len(table) - 1]
-    if not any(shown):
+    """Return a table with notes on its rows as a last column, if any is not empty; titles come
+    first."""
+    of_rows = notes[: len(table) - 1]
+    if not any(of_rows):
         return table
-    width = max(map(len, shown))
-    column = [note.ljust(width) for note in ("note", *shown)]
+    width = max(map(len, of_rows))
+    column = [note.ljust(width) for note in ("note", *of_rows)]
     return [[*row, note] for row, note in zip(table, column, strict=True)]
 
 
 def aligned(table: list[list[str]]) -> list[str]:
-    """Return the lines of a table, its columns to the right, without blanks at their ends."""
+    """Return the lines of a table with right-aligned columns and without trailing blanks."""
     widths = [max(map(len, column)) for column in zip(*table, strict=True)]
     return ["  ".join(map(str.rjust, row, widths)).rstrip() for row in table]
 
 
-def multiplier(confidence_level: Any, degrees: Any = np.inf) -> Any:
-    """By what standard errors are multiplied: the quantile of Student's t, by default the normal
-    one."""
+def multiplier(confidence_level: float, degrees: float | np.ndarray = np.inf) -> Any:
+    """Return the quantile of Student's t by which standard errors are multiplied.
+
+    By default degrees of freedom are infinite: the quantile is that of the normal law.
+    """
     from scipy.special import stdtrit  # takes .1 s to import
 
     return stdtrit(degrees, 0.5 + 0.5 * confidence_level)
 
 
-def plain(value: Any) -> Any:
-    """A single number as such, those of replicates as an array."""
-    return value if np.ndim(value) else float(value)
+def plain(value: float | np.ndarray) -> float | np.ndarray:
+    """Return a single number as a float; arrays as they are."""
+    return value if isinstance(value, np.ndarray) and value.ndim else float(value)
 
 
-def check_interval_options(confidence_level: Any, target: Any) -> tuple[float, Target]:
-    """Return the level and the target of an interval, checked."""
+def check_interval_options(confidence_level: float, target: str) -> tuple[float, Target]:
+    """Return the level and the target of an interval; refuse others than are allowed."""
     level = _checks.probability(confidence_level, "confidence_level")
     return level, cast("Target", _checks.choice(target, "target", tuple(TARGETS)))
 
 
 def interval(
-    estimate: Any,
-    standard_error: Any,
+    estimate: float | np.ndarray,
+    standard_error: float | np.ndarray,
     confidence_level: float,
     target: Target,
     quantity: str,
     *,
-    degrees: Any = np.inf,
-    ends: tuple[Any, Any] | None = None,
+    degrees: float | np.ndarray = np.inf,
+    ends: tuple[float | np.ndarray, float | np.ndarray] | None = None,
     reason: str | np.ndarray = BEYOND_FLOATS,
 ) -> Interval:
     """Return the confidence interval of a quantity from its estimate and standard error.
@@ -138,17 +141,17 @@ def interval(
     confidence_level, target
         Checked, as of an `Interval`.
     quantity : str
-        What is estimated, in words; `about` adds the target.
+        The estimated quantity in words; `about` adds the target.
     degrees : float or ndarray
-        Of freedom of Student's t; by default the interval is normal.
+        Degrees of freedom of Student's t; by default the interval is normal.
     ends : (float or ndarray, float or ndarray), optional
-        Of an interval that is not symmetric.
+        The ends of an interval that is not symmetric.
     reason : str or ndarray of str
         The note where an end, the error or the estimate is infinite or NaN.
     """
     if ends is None:
         reach = multiplier(confidence_level, degrees) * standard_error
-        with np.errstate(invalid="ignore"):  # none of an infinite estimate
+        with np.errstate(invalid="ignore"):  # an infinite estimate has no ends
             ends = estimate - reach, estimate + reach
     about = f"{quantity} {TARGETS[target]}"
     figures = (*ends, standard_error, estimate)
@@ -157,8 +160,8 @@ def interval(
     return Interval(low, high, error, value, confidence_level, target, about, note)
 
 
-def _note(figures: tuple[Any, ...], reason: str | np.ndarray) -> str | np.ndarray:
-    """Return the reason where any of the figures is infinite or NaN, else an empty text."""
+def _note(figures: tuple[float | np.ndarray, ...], reason: str | np.ndarray) -> str | np.ndarray:
+    """Return the reason where a figure is infinite or NaN, elsewhere an empty text."""
     finite = np.logical_and.reduce([np.isfinite(each) for each in np.broadcast_arrays(*figures)])
     note = np.where(finite, "", reason)
     return note if note.ndim else str(note)

@@ -1,13 +1,12 @@
-r"""The variance of an estimate whose linearisation is the mean of a polynomial: the theorem, by
-moments.
+r"""Computes the variance of an estimate that is, to first order, the mean of a polynomial.
 
-Such an estimate is a mean of phi(Z, W), W a second column where there is one. All that the theorem
-asks (see `theorem`) are then means of products of polynomials: of phi over the released records,
-and over the originals of h, the influence function of the target, of what phi is on average given
-the file, and of its two margins (docs/inference.rst, "The theorem").
+Such an estimate is a mean of phi(Z, W), where W is a second column, if there is one. The variances
+in the theorem (see `theorem`) are then means of products of polynomials: over the released
+records, of phi; over the originals, of h, the influence function of the target, of the mean of phi
+given the file, and of the two margins of phi (docs/inference.rst, "The theorem").
 
-Polynomials are arrays: entry [..., i, j] is the factor of x^i w^j, and in moments it is the mean
-of that. Leading axes are free; the last of them, which moments have too, is that of the donor
+Polynomials are arrays: entry [..., i, j] is the factor of x^i w^j; in an array of moments it is
+the mean of x^i w^j. Leading axes are free; the last of them, in moments as well, runs over donor
 pools.
 """
 
@@ -19,17 +18,17 @@ from condmask.inference.theorem import Variance, given_file
 
 
 class Influence(NamedTuple):
-    """Influence functions, polynomials of shape (..., pools, degrees, degrees), up to constants.
+    """Influence functions: polynomials of shape (..., pools, degrees, degrees), up to constants.
 
     Attributes
     ----------
     phi : ndarray
-        Of the estimate on a released record.
+        The influence of a released record on the estimate.
     h : ndarray
-        Of its target on an original one.
+        The influence of an original record on the target.
     at, margin : ndarray
-        The means of phi over other records' w, a polynomial in x, and over other records' x, one
-        in w; phi and 0 where all that phi is of is swapped together.
+        The mean of phi over other records' w, a polynomial in x, and over other records' x, a
+        polynomial in w; phi and 0 if both columns are swapped together.
     """
 
     phi: np.ndarray
@@ -49,8 +48,8 @@ def polynomial_variance(
     correction: np.ndarray | float = 1.0,
     nonnegative: bool = True,
 ) -> Variance:
-    """n times the variances of estimates with these influence functions, in the shape of their
-    leading axes.
+    """Return n times the variances of estimates with these influence functions, in the shape of
+    their leading axes.
 
     Parameters
     ----------
@@ -63,21 +62,20 @@ def polynomial_variance(
     share : ndarray of shape (pools,)
         The share of the records in each donor pool.
     correction : ndarray of shape (pools,)
-        By what variances of released records are multiplied: n / (n - 1) where they are those of a
-        sample.
+        Factor of the variances of released records: n / (n - 1) for those of a sample.
     nonnegative : bool
-        Whether variances over the originals, which may be estimated negative, are then 0. Those of
-        several functions that are to be combined must not be, or they are no quadratic form.
+        Whether negative estimates of variances over the originals are set to 0. If the variances
+        of several functions are to be combined as a quadratic form, they must not be.
     """
     phi, h, at, margin = influence
-    itself = h - p * at  # what a record shows itself, and not as a donor
+    without_donors = h - p * at  # the influence of a record other than as a donor
     v, d, inside, a = (
         np.sum(share * each, axis=-1)
         for each in (
-            correction * covariance(phi, phi, released),
-            covariance(itself, itself, original),
-            covariance(h, h, original),
-            covariance(margin, at, original),
+            correction * polynomial_covariance(phi, phi, released),
+            polynomial_covariance(without_donors, without_donors, original),
+            polynomial_covariance(h, h, original),
+            polynomial_covariance(margin, at, original),
         )
     )
     if nonnegative:
@@ -85,25 +83,25 @@ def polynomial_variance(
         inside = np.maximum(inside, 0.0)
     file = np.maximum(given_file(v, d, inside, a, shared_donors=shared_donors, p=p), 0.0)
     mean, square = (
-        np.sum(share * mean_of(each, original), axis=-1) for each in (h, product(h, h))
+        np.sum(share * polynomial_mean(each, original), axis=-1) for each in (h, product(h, h))
     )
     return Variance(file, np.maximum(square - mean**2, 0.0))
 
 
-def covariance(one: np.ndarray, other: np.ndarray, moments: np.ndarray) -> np.ndarray:
-    """The covariance of two polynomials, by donor pool."""
-    means = mean_of(one, moments) * mean_of(other, moments)
-    return np.asarray(mean_of(product(one, other), moments) - means)
+def polynomial_covariance(one: np.ndarray, other: np.ndarray, moments: np.ndarray) -> np.ndarray:
+    """Return the covariance of two polynomials, by donor pool."""
+    means = polynomial_mean(one, moments) * polynomial_mean(other, moments)
+    return np.asarray(polynomial_mean(product(one, other), moments) - means)
 
 
-def mean_of(polynomial: np.ndarray, moments: np.ndarray) -> np.ndarray:
-    """The mean of a polynomial, by donor pool."""
+def polynomial_mean(polynomial: np.ndarray, moments: np.ndarray) -> np.ndarray:
+    """Return the mean of a polynomial, by donor pool."""
     rows, columns = polynomial.shape[-2:]
     return np.asarray(np.sum(polynomial * moments[..., :rows, :columns], axis=(-2, -1)))
 
 
 def product(one: np.ndarray, other: np.ndarray) -> np.ndarray:
-    """The product of two polynomials."""
+    """Return the product of two polynomials."""
     (rows, columns) = one.shape[-2:]
     shape = other.shape[-2:]
     leading = np.broadcast_shapes(one.shape[:-2], other.shape[:-2])

@@ -1,10 +1,10 @@
-"""How far an estimate may lie from its target: n times its variances, from mean squares.
+"""Computes the variances of estimates about the file and about the population.
 
-An estimate whose influence function is psi on the masked values and h on the originals has, about
-its value in the original file, V - D for donors drawn anew and V - Var h for a permutation, with
-V = Var psi and D = Var(h - p psi); about the population Var h more. All are taken over all
-records, also where donors were drawn within strata: for a permutation it is the same
-(docs/inference.rst, "Strata").
+Let psi be the influence function of an estimate on the masked values and h that of its target on
+the originals. n times the variance about the value in the original file is V - D for donors drawn
+independently, and V - Var h for a permutation, with V = Var psi and D = Var(h - p psi); about the
+population it is larger by Var h. All are variances over all records, even if donors were drawn
+within strata; for a permutation the result is the same (docs/inference.rst, "Strata").
 """
 
 from typing import NamedTuple
@@ -17,21 +17,21 @@ class Variance(NamedTuple):
 
     Attributes
     ----------
-    file : ndarray
+    file : ndarray of shape (points,)
         About the value in the original file.
-    sample : ndarray
-        What a sample of the population adds.
+    sample : ndarray of shape (points,)
+        The variance that sampling from the population adds.
     """
 
     file: np.ndarray
     sample: np.ndarray
 
     def about(self, target: str) -> np.ndarray:
-        """The variance about the target."""
+        """Return n times the variance about the target."""
         return self.file if target == "file" else self.file + self.sample
 
     def standard_error(self, n: int, target: str) -> np.ndarray:
-        """The standard error about the target, from n records."""
+        """Return the standard error about the target, from n records."""
         return np.asarray(np.sqrt(self.about(target) / n))
 
 
@@ -44,14 +44,25 @@ def given_file(
     shared_donors: bool,
     p: float,
 ) -> np.ndarray:
-    """n times the variance of an estimate about its value in the original file, or covariances of
-    several.
+    """Return n times the variance of an estimate about its value in the original file.
 
-    `v` is the variance of the influence function on the masked records, `d` that of its mean given
-    the file, `h` that of the influence function on the originals, `a` the covariance of its two
-    margins (docs/inference.rst, "The theorem"); or all of these are covariances. About the
-    population it is larger by `h`. With p = 1, a permutation of all records, what is released is
-    the file. As an estimate of a variance it may be negative.
+    All arguments may be covariances of several estimates instead of variances; so is the result.
+    As an estimate of a variance it may be negative. With p = 1, a permutation of all records, the
+    release is the file and the result 0.
+
+    Parameters
+    ----------
+    v : ndarray
+        The variance of the influence function on the masked records.
+    d : ndarray
+        The variance of its mean given the file.
+    h : ndarray
+        The variance of the influence function on the originals.
+    a : ndarray or float
+        The covariance of its two margins (docs/inference.rst, "The theorem").
+    shared_donors : bool
+        Whether several records may share a donor.
+    p : float
     """
     if p == 1.0:
         return np.zeros(np.shape(v))

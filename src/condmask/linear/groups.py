@@ -1,7 +1,7 @@
-"""Means of groups of records that need not be strata, with weights or without: a table of pools by
-groups.
+"""Estimates means of groups of records, which need not be strata, with weights or without.
 
-Figures are those of sums with the weights w/W in a group of weight W, and 0 outside.
+A mean is a sum with the weights w/W within a group of total weight W, and 0 outside of it; figures
+are kept by cell, a pair of a donor pool and a group.
 
 See docs/inference.rst, "Groups, weights, regressions, pairs".
 """
@@ -15,140 +15,218 @@ from condmask import strata
 from condmask.inference.interval import Interval
 from condmask.linear.chunks import Chunk, Chunks, summed, taken
 from condmask.linear.pseudo_values import PseudoValues
-from condmask.linear.records import Records
+from condmask.linear.records import Column, Records
 from condmask.linear.variance import (
-    LEAST_DEGREES,
+    MIN_DEGREES,
     ONE_CLUSTER,
     ONE_RECORD,
     IntervalOptions,
-    of_clusters,
-    of_pools,
+    cluster_variances,
     t_interval,
+    variance_of_pools,
 )
 
-# cells, or two for each record, up to which all are kept, whether they occur or not
-TABLE = 1 << 20
+# up to so many possible cells, or two for each record, all are kept, including empty ones
+MAX_ALL_CELLS = 1 << 20
 
 
 class Cells:
-    """Pairs of a code and a group, of which there are `codes` and `count`, among some n records.
+    """Numbers the pairs of a code (pool or cluster) and a group that occur among the records.
+
+    Parameters
+    ----------
+    chunks : Chunks
+        The first column holds the groups.
+    code_of : callable
+        Returns the code of each record of a chunk, None if there is one code.
+    codes, count : int
+        The numbers of codes and groups.
+    n : int
+        The number of records.
 
     Attributes
     ----------
-    code, group : ndarray of shape (cells,)
+    code, group : ndarray of int of shape (cells,)
         Of each cell.
+    size : int
+        The number of cells.
     """
 
+    code: np.ndarray
+    group: np.ndarray
+    size: int
+
     def __init__(
-        self, chunks: Chunks, code_of: Callable[[Chunk], Any], codes: int, count: int, n: int
+        self,
+        chunks: Chunks,
+        code_of: Callable[[Chunk], np.ndarray | None],
+        codes: int,
+        count: int,
+        n: int,
     ) -> None:
         self._code_of = code_of
         self._count = count
-        self._few = codes * count <= max(2 * n, TABLE)
-        if self._few:
+        self._all_kept = codes * count <= max(2 * n, MAX_ALL_CELLS)
+        if self._all_kept:
             self._cells = np.arange(codes * count)
         else:
-            (self._cells,) = chunks.fold(
-                lambda chunk: (np.unique(self._pair(chunk)),), np.union1d, cells=TABLE
-            )
+            (self._cells,) = chunks.fold(self._occurring, np.union1d, cells=MAX_ALL_CELLS)
         self.code, self.group = np.divmod(self._cells, count)
         self.size = self._cells.size
 
-    def of(self, chunk: Chunk) -> Any:
-        """The number of each record's cell; None where there is one."""
+    def of(self, chunk: Chunk) -> np.ndarray | None:
+        """Return the number of each record's cell; None if there is one cell."""
         pair = self._pair(chunk)
-        return pair if self._few or pair is None else self._cells.searchsorted(pair)
+        return pair if self._all_kept or pair is None else self._cells.searchsorted(pair)
 
     def sums(self, chunk: Chunk, *values: np.ndarray) -> tuple[np.ndarray, ...]:
-        """The sums of values by cell."""
-        at = self.of(chunk)
-        return tuple(summed(each, at, self.size) for each in values)
+        """Return the sums of values by cell."""
+        cell = self.of(chunk)
+        return tuple(summed(each, cell, self.size) for each in values)
 
     def by_group(self, sums: np.ndarray) -> np.ndarray:
-        """Sums by group from those by cell."""
+        """Return sums by group, given sums by cell."""
         return np.bincount(self.group, sums, self._count)
 
-    def _pair(self, chunk: Chunk) -> Any:
+    def _occurring(self, chunk: Chunk) -> tuple[np.ndarray]:
+        """Return the cells of a chunk's records, each once; there is more than one."""
+        return (np.unique(np.asarray(self._pair(chunk))),)
+
+    def _pair(self, chunk: Chunk) -> np.ndarray | None:
         code = self._code_of(chunk)
-        own = chunk.columns[0]
-        if code is None or own is None:
-            return own if code is None else code
-        return code * np.int64(self._count) + own
+        group = chunk.columns[0]
+        if code is None or group is None:
+            return group if code is None else code
+        return np.asarray(code * np.int64(self._count) + group)
+
+
+class WeightedMeans:
+    """Computes the mean of each group in units of the pseudo-values, and the parts of its
+    variance.
+
+    Parameters
+    ----------
+    pseudo : PseudoValues
+    chunks : Chunks
+        With the columns of groups, weights and clusters, None for one that is not given.
+    count : int
+        The number of groups.
+    weighted : bool
+        Whether weights are given.
+
+    Attributes
+    ----------
+    cells : Cells
+    members : ndarray of shape (cells,)
+        The number of records in each.
+    estimate : ndarray of shape (groups,)
+        The means; NaN in a group without a value or a weight.
+    """
+
+    def __init__(
+        self, pseudo: PseudoValues, chunks: Chunks, count: int, *, weighted: bool
+    ) -> None:
+        self._pseudo = pseudo
+        self._chunks = chunks
+        self._count = count
+        self._weighted = weighted
+        pools = pseudo.size.size
+        self.cells = Cells(chunks, lambda chunk: chunk.pool, pools, count, pseudo.n)
+        self.members, products, *of_weights = chunks.fold(self._totals, cells=self.cells.size)
+        total = of_weights[0] if weighted else self.members
+        with np.errstate(invalid="ignore", divide="ignore"):
+            self._unit = 1.0 / self.cells.by_group(total)  # 1/W
+            self.estimate = self.cells.by_group(products) * self._unit
+            self._total = total * self._unit[self.cells.group]
+        code = self.cells.code
+        self._lowered = self._total * pseudo.share[code] / np.maximum(pseudo.size[code], 1.0)
+
+    def variances(self) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+        """Return by group the variance about the file; of the contributions of sampled records,
+        their variance and the part that masking adds to it; and degrees of freedom."""
+        with np.errstate(invalid="ignore", divide="ignore"):
+            v, q, kept, masked, sampled, *of_weights = self._chunks.fold(
+                self._squares, cells=self.cells.size
+            )
+            degrees = 1.0 / (of_weights[0] if of_weights else self._unit) - 1.0
+        of_pools = variance_of_pools(
+            self._pseudo, self._total, self.members, v, q, self.cells.code
+        )
+        return kept + self.cells.by_group(of_pools), sampled, masked, degrees
+
+    def contributions(self, chunk: Chunk) -> tuple[np.ndarray, np.ndarray]:
+        """Return the weights w/W of records, and these times the deviations from the mean."""
+        weight, middle = (taken(each, chunk.columns[0]) for each in (self._unit, self.estimate))
+        weight = weight * chunk.column(1) if self._weighted else weight
+        return weight, weight * (self._pseudo.values(chunk) - middle)
+
+    def _totals(self, chunk: Chunk) -> tuple[np.ndarray, ...]:
+        one = np.ones(chunk.z.size)
+        values = self._pseudo.values(chunk)
+        if not self._weighted:
+            return self.cells.sums(chunk, one, values)
+        weight = chunk.column(1)
+        return self.cells.sums(chunk, one, weight * values, weight)
+
+    def _squares(self, chunk: Chunk) -> tuple[np.ndarray, ...]:
+        weight, residual = self.contributions(chunk)
+        factor = chunk.of_pool(self._pseudo.factor)
+        (v, q) = self._pseudo.spread(chunk)
+        lower = weight - taken(self._lowered, self.cells.of(chunk))
+        kept, masked = ((each / factor) ** 2 * v for each in (lower, weight))
+        # a residual lacks the share of its own weight; where all are equal this is n / (n - 1)
+        sampled = residual**2 / (1.0 - weight)
+        squares = [kept, masked, sampled, *([weight**2] if self._weighted else [])]
+        sums = (summed(each, chunk.columns[0], self._count) for each in squares)
+        return (*self.cells.sums(chunk, v, weight * q), *sums)
 
 
 def group_means(
     pseudo: PseudoValues,
     records: Records,
-    group: Any,
+    group: np.ndarray | None,
     count: int,
-    weights: Any,
+    weights: Column,
     options: IntervalOptions,
 ) -> tuple[Interval, np.ndarray]:
-    """The means of `count` groups in the units of the data, and the number of records of each.
+    """Return the means of groups in the units of the data, and the number of records of each.
 
-    `group` numbers the records, -1 for none of the groups; None is one group of all. A group has
-    no mean where it has no value, or no weight.
+    Parameters
+    ----------
+    pseudo : PseudoValues
+    records : Records
+    group : ndarray of int of shape (n,) or None
+        The group of each record, -1 for none of them; None makes one group of all.
+    count : int
+        The number of groups. One without a value, or without a weight, has the mean NaN.
+    weights : ndarray of shape (n,), Named or None
+    options : IntervalOptions
     """
     chunks = Chunks(records, group, weights, options.clusters)
-    cells = Cells(chunks, lambda chunk: chunk.pool, pseudo.size.size, count, pseudo.n)
-
-    def totals(chunk: Chunk) -> tuple[Any, ...]:
-        one = np.ones(chunk.z.size)
-        values = pseudo.values(chunk)
-        weight = chunk.columns[1]
-        return cells.sums(chunk, one, *([values] if weight is None else [weight * values, weight]))
-
-    members, products, *weighed = chunks.fold(totals, cells=cells.size)
-    total = weighed[0] if weighed else members
-    with np.errstate(invalid="ignore", divide="ignore"):
-        unit = 1.0 / cells.by_group(total)
-        estimate = cells.by_group(products) * unit
-        total = total * unit[cells.group]
-    lowered = total * pseudo.share[cells.code] / np.maximum(pseudo.size[cells.code], 1.0)
-
-    def contributions(chunk: Chunk) -> tuple[np.ndarray, np.ndarray]:
-        weight, middle = (taken(figures, chunk.columns[0]) for figures in (unit, estimate))
-        weight = weight if weights is None else weight * chunk.columns[1]
-        return weight, weight * (pseudo.values(chunk) - middle)
-
-    def squares(chunk: Chunk) -> tuple[Any, ...]:
-        weight, residual = contributions(chunk)
-        factor = chunk.of_pool(pseudo.factor)
-        (v, q) = pseudo.spread(chunk)
-        lower = weight - taken(lowered, cells.of(chunk))
-        kept, masked = ((each / factor) ** 2 * v for each in (lower, weight))
-        # a residual lacks the share of its own weight; where all are equal this is n / (n - 1)
-        single = residual**2 / (1.0 - weight)
-        of_groups = (kept, masked, single, *([] if weights is None else [weight**2]))
-        sums = (summed(each, chunk.columns[0], count) for each in of_groups)
-        return (*cells.sums(chunk, v, weight * q), *sums)
-
-    with np.errstate(invalid="ignore", divide="ignore"):
-        v, q, kept, masked, sampled, *shares = chunks.fold(squares, cells=cells.size)
-        degrees = 1.0 / (shares[0] if shares else unit) - 1.0
-    file = kept + cells.by_group(of_pools(pseudo, total, members, v, q, cells.code))
+    means = WeightedMeans(pseudo, chunks, count, weighted=weights is not None)
+    file, sampled, masked, degrees = means.variances()
     if options.clusters is not None:
         pairs = Cells(
             chunks, lambda chunk: chunk.columns[2], options.cluster_count, count, pseudo.n
         )
         sums, occurs = chunks.fold(
-            lambda chunk: pairs.sums(chunk, contributions(chunk)[1], np.ones(chunk.z.size)),
+            lambda chunk: pairs.sums(chunk, means.contributions(chunk)[1], np.ones(chunk.z.size)),
             cells=pairs.size,
         )
-        sampled, degrees = of_clusters(sums, occurs > 0, pairs.group, sampled, masked - file)
+        sampled, degrees = cluster_variances(sums, occurs > 0, pairs.group, sampled, masked - file)
     quantity = "mean of the original" if weights is None else "weighted mean of the original"
-    size = cells.by_group(members).astype(np.int64)
-    one_cluster = options.clusters is not None and degrees < LEAST_DEGREES
-    found = t_interval(
+    size = means.cells.by_group(means.members).astype(np.int64)
+    one_cluster = options.clusters is not None and degrees < MIN_DEGREES
+    interval = t_interval(
         quantity,
-        estimate,
+        means.estimate,
         (file, sampled - masked),
         degrees,
         pseudo,
         options,
-        unknown=_why_unknown(size, estimate, one_cluster),
+        unknown=_why_unknown(size, means.estimate, one_cluster),
     )
-    return found, size
+    return interval, size
 
 
 def _why_unknown(
@@ -163,13 +241,22 @@ def _why_unknown(
     )
 
 
-def crossed(
+def cross_groups(
     columns: Sequence[tuple[np.ndarray, list[Any]]],
 ) -> tuple[np.ndarray, list[tuple[Any, ...]]]:
-    """The groups that several columns make together: those that occur, in the order of their
-    labels.
+    """Return the groups that several columns make together, numbered in the order of their labels.
 
-    Each column has the numbers of its labels, -1 where one is missing, and the labels.
+    Parameters
+    ----------
+    columns : sequence of (ndarray of shape (n,), list)
+        Of each column the number of each record's label, -1 where it is missing, and the labels.
+
+    Returns
+    -------
+    group : ndarray of int of shape (n,)
+        The group of each record, -1 where a label is missing.
+    labels : list of tuple
+        The labels of each group, one of each column; only groups that occur.
     """
     parts = [code + 1 for code, _ in columns]
     code = strata.crossed(parts, parts[0].size)
@@ -177,5 +264,5 @@ def crossed(
     record[code] = np.arange(code.size)
     known = np.logical_and.reduce([part[record] > 0 for part in parts])
     number = np.where(known, np.cumsum(known) - 1, -1).astype(strata.index_type(code.size))
-    of_columns = ([labels[k] for k in own[record[known]].tolist()] for own, labels in columns)
-    return number[code], list(zip(*of_columns, strict=True))
+    labels = ([texts[k] for k in codes[record[known]].tolist()] for codes, texts in columns)
+    return number[code], list(zip(*labels, strict=True))

@@ -1,36 +1,42 @@
-r"""Pseudo-values: for each masked value a value whose mean, given the file, is the record's
-original.
+r"""Computes pseudo-values: for each masked value a value whose mean, given the file, is the
+record's original.
 
 A swapped record's donor is any of the other records of its pool, so given the file the masked
-value has the mean ``f X_i + (1 - f) Xbar``, Xbar that of the pool, n its size and f = 1 - p -
-p/(n-1). Solved record by record, that gives *pseudo-values* ``Zbar + (Z_i - Zbar) / f``. How a
-masked value varies about its mean, and what the donors of a permutation have in common, is known
-from the masked values without bias (docs/inference.rst, "Groups, weights, regressions, pairs").
+value has the mean ``f X_i + (1 - f) Xbar``, where Xbar is the mean of the pool, n its size and
+f = 1 - p - p/(n-1). Solved record by record, that gives *pseudo-values* ``Zbar + (Z_i - Zbar) /
+f``. How a masked value varies about its mean, and how far the donors of a permutation depend on
+each other, is estimated from the masked values without bias (docs/inference.rst, "Groups, weights,
+regressions, pairs").
 
 Two folds give the figures by pool; everything by record is computed chunk by chunk. Reverse
-mapping has a class of its own (f = 1, p' = 1): both are `PseudoValues`.
+mapping has a class of its own (f = 1, p' = 1): both classes are `PseudoValues`.
+
+The mean of a masked value follows from eq. (1) of Ghatak & Roy, and the variance of its noise from
+their Theorem 2.1.
 """
 
-from typing import Any, Protocol
+from typing import Protocol
 
 import numpy as np
 
 from condmask.inference.interval import UndefinedError
 from condmask.law import Law
-from condmask.linear.chunks import Chunk, Chunks, longer
+from condmask.linear.chunks import Chunk, Chunks, add_padded
 from condmask.moments.theorem_2_1 import noise_variance
 
-ROUNDING = 1e-15  # of a factor
-SLIGHTLY = 1e-9  # of a record
+MIN_FACTOR = 1e-15  # f, which is not above 0 within rounding
+ROUNDING_OF_RECORDS = 1e-9  # added to a number of records before it is rounded down
 
 
 def refuse_small_pools(p: float, size: np.ndarray) -> None:
     """Refuse pools of so few records that masking leaves no covariance in one of them."""
     n = int(size[size > 0].min())
-    if (1.0 - p - p / (n - 1) if n > 1 else float(p == 0.0)) <= ROUNDING:
+    factor = 1.0 - p - p / (n - 1) if n > 1 else float(p == 0.0)
+    if factor <= MIN_FACTOR:
+        too_few = int(1.0 + p / (1.0 - p) + ROUNDING_OF_RECORDS)
         raise UndefinedError(
-            f"z must have more than {int(1.0 + p / (1.0 - p) + SLIGHTLY)} records (in each stratum) for a "
-            f"covariance at p={p}, got {n}"
+            f"z must have more than {too_few} records (in each stratum) for a covariance at p={p}, "
+            f"got {n}"
         )
 
 
@@ -79,16 +85,16 @@ class PseudoValues(Protocol):
         """
 
     def in_common(
-        self, total: np.ndarray, others: np.ndarray, q: np.ndarray, pools: Any
+        self, total: np.ndarray, others: np.ndarray, q: np.ndarray, pools: np.ndarray | slice
     ) -> np.ndarray | float:
-        """Return by how much variances of sums are smaller because donors are a permutation.
+        """Return by how much variances of sums are smaller because donors form a permutation.
 
         Parameters
         ----------
         total : ndarray
             The sums of weights by pool, in any shape.
         others : ndarray
-            k of the records that have no weight.
+            The factor k of each masked value whose record has no weight.
         q : ndarray
             The sums of weights times q.
         pools : ndarray or slice
@@ -118,14 +124,25 @@ class ConditionalPseudoValues:
     cycle : bool
         Whether donors form a permutation.
     v, q : ndarray of shape (pools,)
-        The sums of what `spread` gives.
+        The sums of the figures that `spread` returns.
     """
+
+    n: int
+    origin: float
+    unit: float
+    size: np.ndarray
+    factor: np.ndarray
+    share: np.ndarray
+    mean: np.ndarray
+    originals: np.ndarray
+    v: np.ndarray
+    q: np.ndarray
 
     def __init__(self, chunks: Chunks, law: Law, *, cycle: bool) -> None:
         self.law = law
         self.cycle = cycle
         self.size, sums, low, high = chunks.fold(
-            _sums_and_ends, longer, longer, np.minimum, np.maximum
+            _pool_sums_and_ends, add_padded, add_padded, np.minimum, np.maximum
         )
         self.n = int(self.size.sum())
         some = np.maximum(self.size, 1.0)
@@ -133,20 +150,19 @@ class ConditionalPseudoValues:
         self.unit = max(float(high) - self.origin, self.origin - float(low)) or 1.0
         self.mean = (sums / some - self.origin) / self.unit
 
-        def deviations(chunk: Chunk) -> tuple[Any, ...]:
+        def deviations(chunk: Chunk) -> tuple[np.ndarray, np.ndarray]:
             deviation = self._deviation(chunk)
             return chunk.by_pool(deviation, some.size), chunk.by_pool(deviation**2, some.size)
 
         off, squares = chunks.fold(deviations)
-        self.mean = self.mean + off / some  # what rounding of large sums left
+        self.mean = self.mean + off / some  # removes the rounding error of large sums
         squares = squares - off**2 / some
         rest = np.maximum(self.size - 1.0, 1.0)
         p = law.p
         variance = squares / rest
         self._more = self.size / rest
-        self.originals: np.ndarray = np.maximum(variance - noise_variance(law, self.unit), 0.0)
-        # the variance of what a record shows that does not keep its place: of a donor's value and
-        # noise
+        self.originals = np.maximum(variance - noise_variance(law, self.unit), 0.0)
+        # the variance that comes from the donor's value and from the noise
         self._other = p * self.originals + noise_variance(law, self.unit)
         refuse_small_pools(p, self.size)
         self.factor = 1.0 - p * self._more
@@ -168,9 +184,9 @@ class ConditionalPseudoValues:
         return p * square + (1.0 - p) * other, (square - other) / (1.0 - p)
 
     def in_common(
-        self, total: np.ndarray, others: np.ndarray, q: np.ndarray, pools: Any
+        self, total: np.ndarray, others: np.ndarray, q: np.ndarray, pools: np.ndarray | slice
     ) -> np.ndarray | float:
-        """Return what donors of a permutation have in common: see `PseudoValues`."""
+        """Return the effect of donors that form a permutation: see `PseudoValues`."""
         if not self.cycle:
             return 0.0
         p = self.law.p
@@ -183,6 +199,7 @@ class ConditionalPseudoValues:
         return np.asarray((chunk.z - self.origin) / self.unit - chunk.of_pool(self.mean))
 
 
-def _sums_and_ends(chunk: Chunk) -> tuple[Any, ...]:
+def _pool_sums_and_ends(chunk: Chunk) -> tuple[np.ndarray, np.ndarray, float, float]:
+    """Return by pool the numbers of records and the sums of z, and both ends of z."""
     size = chunk.by_pool(np.ones(chunk.z.size))
     return size, chunk.by_pool(chunk.z), chunk.z.min(), chunk.z.max()

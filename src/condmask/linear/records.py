@@ -1,10 +1,10 @@
-"""The masked values in their places, and the pools within which donors were drawn.
+"""Holds masked values in the order of the file, and the pools within which donors were drawn.
 
-The outcome of eq. (1), record by record.
+Z_i of eq. (1) of Ghatak & Roy, record by record.
 """
 
-from collections.abc import Iterator, Sequence
-from typing import Any
+from collections.abc import Iterator, Mapping, Sequence
+from typing import NamedTuple
 
 import numpy as np
 
@@ -12,10 +12,22 @@ from condmask.errors import ArgumentError
 from condmask.row_labels import NUMBERED, Known
 
 
-class Records:
-    """The masked values in their places, and the donor pools, for all that concerns other columns.
+class Named(NamedTuple):
+    """Names a column of numbers that is read from the file of the records whenever needed."""
 
-    Those of a file (`MaskedColumn`) are read when they are needed.
+    name: str
+
+
+Column = np.ndarray | Named | None
+# masked values, their pools (None for a single one), and columns of numbers by name
+Part = tuple[np.ndarray, np.ndarray | None, Mapping[str, np.ndarray]]
+
+
+class Records:
+    """Holds masked values in the order of the file, with their donor pools.
+
+    Statistics with other columns need these. The records of a file (`MaskedColumn`) are read when
+    they are needed.
 
     Attributes
     ----------
@@ -28,8 +40,10 @@ class Records:
     size : int
         The number of records, with a value or without.
     row_labels : tuple of RowLabels
-        The labels of the rows, which columns beside them must not have in another order.
+        The labels of the rows, which columns used with them must not have in another order.
     """
+
+    size: int
 
     def __init__(
         self,
@@ -45,20 +59,19 @@ class Records:
         self.row_labels = row_labels
 
     def has_numbers(self, name: str) -> bool:
-        """Whether `parts` can read a column of numbers with this name."""
+        """Return whether `parts` can read a column of numbers with this name."""
         return False
 
-    def beside(self, other: "Records") -> Any:
-        """The values of other records, or by which name `parts` reads them."""
+    def values_of(self, other: "Records") -> np.ndarray | Named:
+        """Return the values of other records, or the name by which `parts` reads them."""
         return other.z
 
-    def parts(self, names: Sequence[str] = ()) -> Iterator[tuple[Any, Any, dict[str, Any]]]:
-        """The values, their pools, None where all are one, and columns of numbers by name, part by
-        part."""
+    def parts(self, names: Sequence[str] = ()) -> Iterator[Part]:
+        """Yield the values, their pools and columns of numbers by name, part by part."""
         yield self.z, self.pools(), {}
 
     def pools(self) -> np.ndarray | None:
-        """The pool of each record; refused where they are unknown."""
+        """Return the pool of each record, None if there is one pool; refuse if unknown."""
         if self.refusal is not None:
             raise ArgumentError(self.refusal)
         return self.pool

@@ -1,15 +1,16 @@
-"""Least squares of the original on columns that were not masked, in an orthonormal basis of their
-space.
+"""Regresses the original on unmasked columns by least squares, in an orthonormal basis of their
+span.
 
-The Cholesky factor of their products makes the columns orthonormal but for rounding errors, which
-grow with the square as they come close to one another; a small number added keeps it regular. That
-of the products of what it gives does the rest. Coefficients, residuals, leverages and variances
-then follow from the basis alone, of which only one chunk is held at a time.
+The Cholesky factor of the columns' products makes them orthonormal up to rounding errors, which
+grow with the square as columns come close to one another; a small number added keeps the matrix
+regular. A second factor, of the products of the result, removes these errors. Coefficients,
+residuals, leverages and variances then follow from the basis alone, of which only one chunk is
+held at a time.
 
 See docs/inference.rst, "Groups, weights, regressions, pairs".
 """
 
-from typing import Any
+from collections.abc import Mapping
 
 import numpy as np
 
@@ -17,24 +18,28 @@ from condmask.errors import ArgumentError
 from condmask.inference.interval import Interval
 from condmask.linear.chunks import Chunk, Chunks
 from condmask.linear.pseudo_values import PseudoValues
-from condmask.linear.records import Records
-from condmask.linear.variance import ONE_CLUSTER, IntervalOptions, of_sums, t_interval
+from condmask.linear.records import Column, Records
+from condmask.linear.variance import (
+    ONE_CLUSTER,
+    IntervalOptions,
+    t_interval,
+    variances_of_sums,
+)
 from condmask.moments.heavy_tails import central_sums, plain_kurtosis
 
-DETERMINED = 1e-11  # of a column, the part that others do not determine, as rounding leaves it
-ROUNDING = 1e-14  # of a column's largest entry: one that reaches no farther is constant
+MIN_UNDETERMINED = 1e-11  # part of a column not determined by the others, despite rounding
+CONSTANT = 1e-14  # of a column's largest entry: one that reaches no farther is constant
 ADDED = 1e-14  # to the squares of columns of length 1
-ALONE = 1e-10  # by how little a leverage may miss 1
+MIN_LEVERAGE_GAP = 1e-10  # 1 less the leverage of a record that alone determines a coefficient
 
 
 class Basis:
-    """Orthonormal rows that span columns, of the records that miss nothing, with a constant or
-    without.
+    """Orthonormalises columns over the records that miss nothing, with a constant or without.
 
     Parameters
     ----------
     chunks : Chunks
-        The records, with the columns and those of clusters.
+        The records, with the columns and, last, the clusters.
     names : list of str
         Of the columns.
     intercept : bool
@@ -43,32 +48,40 @@ class Basis:
     Attributes
     ----------
     records : int
-        Their number.
+        The number of records.
     units : ndarray of shape (count,)
-        How far the columns reach from their means, or from 0 without a constant: they are divided
-        by it.
+        How far the columns reach from their means, or from 0 without a constant: columns are
+        divided by these.
     back : ndarray of shape (count, count)
-        The matrix that makes coefficients of what the rows give, which the units are to divide.
+        The matrix that turns coefficients of the basis into those of the columns, times `units`.
     kurtoses : ndarray of shape (columns,)
     turns : list of ndarray
-        The matrices by which rows were turned.
+        The matrices by which rows are multiplied, in this order.
     """
+
+    records: int
+    units: np.ndarray
+    back: np.ndarray
+    kurtoses: np.ndarray
+    turns: list[np.ndarray]
 
     def __init__(self, chunks: Chunks, names: list[str], *, intercept: bool) -> None:
         self._names = names
         self._first = int(intercept)
-        self.turns = list[np.ndarray]()
-        ends = chunks.fold(_sums_and_ends, np.add, np.add, np.minimum, np.maximum)
-        self.records, sums, low, high = ends
+        self.turns = []
+        self.records, sums, low, high = chunks.fold(
+            _column_ends, np.add, np.add, np.minimum, np.maximum
+        )
         count = self._first + len(names)
         if self.records <= count:
             raise ArgumentError(
-                f"W must have fewer coefficients than records, got {count} for {self.records} records"
+                "W must have fewer coefficients than records, "
+                f"got {count} for {self.records} records"
             )
         means = sums / self.records
         middles = means if intercept else np.zeros(means.size)
         reach = np.maximum(high - middles, middles - low)
-        varies = reach > ROUNDING * np.maximum(high, -low)
+        varies = reach > CONSTANT * np.maximum(high, -low)
         first = np.ones(self._first)
         units = np.where(varies, reach, 1.0)
         self.units = np.append(first, units)
@@ -86,10 +99,12 @@ class Basis:
         self.turn(of_rows)
 
     def rows(self, chunk: Chunk) -> np.ndarray:
-        """The basis in a chunk, of shape (count, m); at first the columns about the mean, in their
-        units."""
+        """Return the basis in a chunk, of shape (count, m).
+
+        Before the first turn: the columns about their means, in their units.
+        """
         rows = np.ones((self.units.size, chunk.z.size))
-        rows[self._first :] = chunk.columns[:-1]
+        rows[self._first :] = _regressors(chunk)
         rows -= self._middles[:, None]
         rows /= self.units[:, None]
         for turn in self.turns:
@@ -97,12 +112,23 @@ class Basis:
         return rows
 
     def turn(self, products: np.ndarray) -> np.ndarray:
-        """Make rows of these products nearly orthonormal; the matrix by which they are turned."""
+        """Make rows with these products nearly orthonormal.
+
+        Returns
+        -------
+        ndarray of shape (count, count)
+            The matrix by which rows are multiplied from now on.
+
+        Raises
+        ------
+        ArgumentError
+            If others determine a column.
+        """
         norms = np.sqrt(np.diag(products))
         norms[norms == 0.0] = 1.0
         factor = np.linalg.cholesky(products / np.outer(norms, norms) + ADDED * np.eye(norms.size))
         self._apart *= np.diag(factor) * (norms if self.turns else 1.0)
-        if self._apart.min() < DETERMINED:
+        if self._apart.min() < MIN_UNDETERMINED:
             column = self._names[int(self._apart.argmin()) - self._first]
             others = "the others and the intercept" if self._first else "the others"
             raise ArgumentError(
@@ -117,19 +143,27 @@ class Basis:
 def regress(
     pseudo: PseudoValues,
     records: Records,
-    columns: dict[str, Any],
+    columns: Mapping[str, Column],
     options: IntervalOptions,
     *,
     intercept: bool,
 ) -> tuple[Interval, int, np.ndarray]:
-    """The coefficients of a regression on columns, that of the constant first; the number of
-    records, and the kurtosis of each column."""
+    """Regress the original on columns.
+
+    Returns
+    -------
+    coefficients : Interval
+        That of the constant first, if there is an intercept.
+    n : int
+        The number of records.
+    kurtoses : ndarray of shape (columns,)
+    """
     chunks = Chunks(records, *columns.values(), options.clusters)
     basis = Basis(chunks, list(columns), intercept=intercept)
     count = len(basis.back)
     shift = 0.0 if intercept else pseudo.origin / pseudo.unit
 
-    def products(chunk: Chunk) -> tuple[Any, ...]:
+    def products(chunk: Chunk) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         rows = basis.rows(chunk)
         values = pseudo.values(chunk) + shift
         return rows @ rows.T, rows @ values, chunk.by_pool(rows, pseudo.size.size)
@@ -148,15 +182,19 @@ def regress(
         if clustered:
             return weights, weights * residual
         apart = 1.0 - np.einsum("ij,ij->j", rows, rows)
-        return weights, left_out(weights * residual, apart, weights, np.abs(back).max(axis=1))
+        return weights, hc3_contributions(
+            weights * residual, apart, weights, np.abs(back).max(axis=1)
+        )
 
     m = basis.records
     clusters = options.cluster_count
     correction = (m - 1) / (m - count) if clustered else 1.0
-    variances, degrees = of_sums(pseudo, chunks, back @ total, residuals, clusters, correction)
+    variances, degrees = variances_of_sums(
+        pseudo, chunks, back @ total, residuals, clusters, correction
+    )
     quantity = "regression of the original, coefficients"
     constant = np.arange(count) < int(intercept)
-    found = t_interval(
+    coefficients = t_interval(
         quantity,
         back @ along,
         variances,
@@ -167,24 +205,41 @@ def regress(
         units=basis.units,
         unknown=ONE_CLUSTER if clusters == 1 else "a record alone determines it",
     )
-    return found, m, basis.kurtoses
+    return coefficients, m, basis.kurtoses
 
 
-def left_out(
+def hc3_contributions(
     contributions: np.ndarray, apart: np.ndarray, weights: np.ndarray, largest: np.ndarray
 ) -> np.ndarray:
-    """Contributions as if each residual were of a fit without its own record: HC3.
+    """Return contributions with each residual taken from a fit without its own record (HC3).
 
-    `apart` is 1 less the leverage. A record may alone determine coefficients, on which it has more
-    than next to no weight beside the largest: how far others like it lie is unknown.
+    Parameters
+    ----------
+    contributions, weights : ndarray of shape (coefficients, m)
+    apart : ndarray of shape (m,)
+        1 less the leverage. Where it is 0 the record alone determines some coefficients: those on
+        which its weight is not negligible. How far similar records lie is unknown, so its
+        contributions to these are NaN.
+    largest : ndarray of shape (coefficients,)
+        The largest absolute entries, beside which weights are negligible.
+
+    Returns
+    -------
+    ndarray of shape (coefficients, m)
     """
-    alone = apart < ALONE
-    found = contributions / np.where(alone, 1.0, apart)
-    leans = np.abs(weights[:, alone]) > ALONE * largest[:, None]
-    found[:, alone] = np.where(leans, np.nan, 0.0)
-    return found
+    alone = apart < MIN_LEVERAGE_GAP
+    robust = contributions / np.where(alone, 1.0, apart)
+    depends = np.abs(weights[:, alone]) > MIN_LEVERAGE_GAP * largest[:, None]
+    robust[:, alone] = np.where(depends, np.nan, 0.0)
+    return robust
 
 
-def _sums_and_ends(chunk: Chunk) -> tuple[Any, ...]:
-    columns = np.array(chunk.columns[:-1])
+def _regressors(chunk: Chunk) -> np.ndarray:
+    """Return all columns but the last, which holds the clusters."""
+    return np.array([chunk.column(place) for place in range(len(chunk.columns) - 1)])
+
+
+def _column_ends(chunk: Chunk) -> tuple[int, np.ndarray, np.ndarray, np.ndarray]:
+    """Return the number of records, and of each column the sum and both ends."""
+    columns = _regressors(chunk)
     return chunk.z.size, columns.sum(axis=1), columns.min(axis=1), columns.max(axis=1)

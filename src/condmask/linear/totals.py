@@ -1,39 +1,39 @@
-"""Totals of the original, with weights or without.
+"""Estimates totals of the original, with weights or without.
 
 See docs/inference.rst, "Groups, weights, regressions, pairs".
 """
-
-from typing import Any
 
 import numpy as np
 
 from condmask.inference.interval import Interval
 from condmask.linear.chunks import Chunk, Chunks
 from condmask.linear.pseudo_values import PseudoValues
-from condmask.linear.records import Records
+from condmask.linear.records import Column, Records
 from condmask.linear.variance import (
     ONE_CLUSTER,
     ONE_RECORD,
     IntervalOptions,
-    of_sums,
     t_interval,
+    variances_of_sums,
 )
 
 
 def total(
-    pseudo: PseudoValues, records: Records, weights: Any, options: IntervalOptions
+    pseudo: PseudoValues, records: Records, weights: Column, options: IntervalOptions
 ) -> tuple[Interval, int]:
-    """The total of the records that have a weight and a cluster, and their number; all weigh 1 by
-    default."""
+    """Return the total of the records that have a weight and a cluster, and their number.
+
+    Without `weights`, each record has the weight 1.
+    """
     chunks = Chunks(records, weights, options.clusters)
     clusters = options.cluster_count
     shift = pseudo.origin / pseudo.unit
 
     def contributions(chunk: Chunk) -> tuple[np.ndarray, np.ndarray]:
-        weight = np.ones(chunk.z.size) if weights is None else chunk.columns[0]
+        weight = np.ones(chunk.z.size) if weights is None else chunk.column(0)
         return weight[None], (weight * (pseudo.values(chunk) + shift))[None]
 
-    def sums(chunk: Chunk) -> tuple[Any, ...]:
+    def sums(chunk: Chunk) -> tuple[np.ndarray, np.ndarray, int]:
         weight, products = contributions(chunk)
         return chunk.by_pool(weight, pseudo.size.size), products.sum(axis=1), chunk.z.size
 
@@ -43,16 +43,17 @@ def total(
 
     of_weights, estimate, m = chunks.fold(sums)
     correction = 1.0 if clusters else m / max(m - 1, 1)
-    variances, degrees = of_sums(pseudo, chunks, of_weights, centred, clusters, correction)
-    degrees = degrees if clusters else m - 1.0
-    found = t_interval(
+    variances, degrees = variances_of_sums(
+        pseudo, chunks, of_weights, centred, clusters, correction
+    )
+    interval = t_interval(
         "total of the original",
         estimate,
         variances,
-        degrees,
+        degrees if clusters else m - 1.0,
         pseudo,
         options,
         total=0.0,
         unknown=ONE_CLUSTER if clusters else ONE_RECORD,
     )
-    return found, m
+    return interval, m

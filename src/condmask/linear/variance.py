@@ -1,17 +1,17 @@
-"""How sums of originals with known weights vary: exactly through the masking, and through
-sampling.
+"""Computes how sums of originals with known weights vary, through masking and through sampling.
 
-Given the file, the pseudo-values Zt_i have the means X_i, so ``sum l_i Zt_i`` has that of
-``sum l_i X_i``. It is ``sum k_i Z_i`` with ``k_i = (l_i - p' lbar) / f``, where lbar is the mean
-of l over the donor pool, ``p' = p n/(n-1)`` and f = 1 - p'. Its variance given the file is the sum
-of ``k_i^2 v_i``, v_i that of Z_i, less what the donors of a permutation have in common. About the
-population records vary too: by the sum of their squared contributions, in clusters by that of the
-clusters' sums if it is larger, from which the part of the masking, which they contain, is taken
-out again (docs/inference.rst, "Groups, weights, regressions, pairs").
+Given the file, the pseudo-values Zt_i have the means X_i, so ``sum l_i Zt_i`` has the mean
+``sum l_i X_i``. It equals ``sum k_i Z_i`` with ``k_i = (l_i - p' lbar) / f``, where lbar is the
+mean of l over the donor pool, ``p' = p n/(n-1)`` and f = 1 - p'. Its variance given the file is
+the sum of ``k_i^2 v_i``, v_i the variance of Z_i, less a term for the donors of a permutation,
+which are dependent. About the population, records vary too: by the sum of their squared
+contributions or, with clusters, by that of the clusters' sums if it is larger. Both contain the
+part of the masking, which is subtracted (docs/inference.rst, "Groups, weights, regressions,
+pairs").
 """
 
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -25,69 +25,85 @@ from condmask.inference.interval import (
 from condmask.linear.chunks import Chunk, Chunks, summed
 from condmask.linear.pseudo_values import PseudoValues
 
-LEAST_DEGREES = 1e-9  # of freedom, below which Student's t has no quantile that says anything
+MIN_DEGREES = 1e-9  # of freedom: with fewer, quantiles of Student's t are useless
 ONE_CLUSTER = "one cluster"
 ONE_RECORD = "one record"
 
 
 class IntervalOptions(NamedTuple):
-    """The level and the target of an interval, and how the records were sampled.
+    """Holds the level and the target of an interval, and how the records were sampled.
 
-    `clusters` has the number of each record's cluster, -1 where it is missing, below
-    `cluster_count`; `population_size` is infinite where it is not given.
+    Attributes
+    ----------
+    level : float
+        The confidence level.
+    target : {"population", "file"}
+    clusters : ndarray of shape (n,) or None
+        The number of each record's cluster, -1 where it is missing.
+    population_size : float
+        Infinite where it is not given.
+    cluster_count : int
+        0 without clusters.
     """
 
     level: float
     target: Target
-    clusters: Any
+    clusters: np.ndarray | None
     population_size: float
     cluster_count: int
 
 
-def of_pools(
-    pseudo: PseudoValues, total: np.ndarray, members: Any, v: Any, q: Any, pools: Any = slice(None)
+def variance_of_pools(
+    pseudo: PseudoValues,
+    total: np.ndarray,
+    members: np.ndarray,
+    v: np.ndarray,
+    q: np.ndarray,
+    pools: np.ndarray | slice = slice(None),
 ) -> np.ndarray:
-    """What pools add to the variances of sums given the file, besides ``k_i^2 v_i`` of the records
-    used.
+    """Return, by pool, what a sum's variance given the file has besides ``k_i^2 v_i`` of the
+    records used.
 
     Parameters
     ----------
     pseudo : PseudoValues
-    total : ndarray
-        The sums of the weights of the records that are used of a pool, in any shape.
-    members, v, q : ndarray
-        Of these records their number, the sum of their v, and that of their weights times q.
-    pools : ndarray
-        The pools, along the last axis; by default all.
+    total : ndarray of shape (..., pools)
+        The sums of the weights of the records used.
+    members, v, q : ndarray of shape (..., pools)
+        The number of these records, the sum of their v, and the sum of their weights times q.
+    pools : ndarray of int or slice
+        The pools along the last axis; by default all.
     """
     size = np.maximum(pseudo.size[pools], 1.0)
     factor = pseudo.factor[pools]
-    others = -total * pseudo.share[pools] / size / factor  # k of the records that have no weight
-    rest = np.where(members < size, pseudo.v[pools] - v, 0.0)
-    return np.asarray(others**2 * rest - pseudo.in_common(total, others, q, pools))
+    k_of_others = -total * pseudo.share[pools] / size / factor  # of records without a weight
+    v_of_others = np.where(members < size, pseudo.v[pools] - v, 0.0)
+    shared = pseudo.in_common(total, k_of_others, q, pools)
+    return np.asarray(k_of_others**2 * v_of_others - shared)
 
 
-def of_sums(
+def variances_of_sums(
     pseudo: PseudoValues,
     chunks: Chunks,
     total: np.ndarray,
     step: Callable[[Chunk], tuple[np.ndarray, np.ndarray]],
     clusters: int = 0,
     correction: float = 1.0,
-) -> tuple[tuple[np.ndarray, np.ndarray], Any]:
-    """How several sums of originals vary.
+) -> tuple[tuple[np.ndarray, np.ndarray], np.ndarray]:
+    """Return the variances of several sums of originals, and degrees of freedom.
 
     Parameters
     ----------
     pseudo : PseudoValues
     chunks : Chunks
-        The records that are used; the last column is that of their clusters, if there are
-        `clusters`.
+        The records that are used; the last column holds their clusters, if there are `clusters`.
     total : ndarray of shape (sums, pools)
         The sums of the weights by pool.
     step : callable
-        Gives the weights of the records of a chunk, of shape (sums, m), and their contributions,
-        in whose squares, or those of sums over clusters about their mean, samples vary.
+        Returns the weights of the records of a chunk, of shape (sums, m), and their contributions.
+        Samples vary by the squares of these, or of their sums over clusters about the mean.
+    clusters : int
+        The number of clusters, 0 without any.
     correction : float
         By which the variance over samples, masking included, is multiplied.
 
@@ -96,71 +112,79 @@ def of_sums(
     variances : (ndarray, ndarray) of shape (sums,)
         As `t_interval` takes them.
     degrees : ndarray of shape (sums,)
-        Of freedom of clusters; NaN without these.
+        Degrees of freedom of clusters; NaN without clusters.
     """
     lowered = total * pseudo.share / np.maximum(pseudo.size, 1.0)
 
-    def fold(chunk: Chunk) -> tuple[Any, ...]:
+    def fold(chunk: Chunk) -> tuple[np.ndarray, ...]:
         weights, contributions = step(chunk)
         factor = chunk.of_pool(pseudo.factor)
         one = np.ones(chunk.z.size)
         (v, q) = pseudo.spread(chunk)
         k = (weights - chunk.of_pool(lowered)) / factor
         sampled = np.einsum("ij,ij->i", contributions, contributions)
-        sums = (
-            summed(np.vstack([contributions, one]), chunk.columns[-1], clusters)
-            if clusters
-            else 0.0
-        )
+        sums = np.zeros(())
+        if clusters:
+            sums = summed(np.vstack([contributions, one]), chunk.column(-1), clusters)
         by_pool = (chunk.by_pool(each, pseudo.size.size) for each in (one, v, weights * q))
         return k**2 @ v, weights**2 @ (v / factor**2), sampled, sums, *by_pool
 
-    own, masked, sampled, sums, *by_pool = chunks.fold(fold, cells=clusters)
-    file = own + of_pools(pseudo, total, *by_pool).sum(axis=-1)
+    of_records, masked, sampled, sums, members, v, q = chunks.fold(fold, cells=clusters)
+    file = of_records + variance_of_pools(pseudo, total, members, v, q).sum(axis=-1)
     if not clusters:
         return (file, sampled * correction - masked), np.full(len(total), np.nan)
     statistic = np.repeat(np.arange(len(total)), clusters)
     occurs = np.tile(sums[-1] > 0, len(total))
-    single = sampled - sums[:-1].sum(axis=1) ** 2 / sums[-1].sum()
-    sampled, degrees = of_clusters(sums[:-1].ravel(), occurs, statistic, single, masked - file)
+    of_sampled_records = sampled - sums[:-1].sum(axis=1) ** 2 / sums[-1].sum()
+    sampled, degrees = cluster_variances(
+        sums[:-1].ravel(), occurs, statistic, of_sampled_records, masked - file
+    )
     return (file, sampled * correction - masked), degrees
 
 
-def of_clusters(
+def cluster_variances(
     sums: np.ndarray,
     occurs: np.ndarray,
     statistic: np.ndarray,
-    single: np.ndarray,
-    apart: np.ndarray,
+    of_records: np.ndarray,
+    of_masking: np.ndarray,
 ) -> tuple[np.ndarray, np.ndarray]:
-    """The variances over sampled clusters of statistics, and their degrees of freedom.
+    """Return the variances of statistics over sampled clusters, and their degrees of freedom.
 
-    `sums` are those of the contributions of a cluster to a statistic, whose number is `statistic`,
-    and `occurs` says whether it has records. `single` is the variance if records were sampled one
-    by one, and `apart` the part of it and of what is found here that masking adds to contributions
-    and not to the statistic. What is left once this is taken out is uncertain by the standard
-    error of this part, and may come out negative: no variance is below the sum of `single` and
-    that error.
+    Parameters
+    ----------
+    sums : ndarray of shape (m,)
+        The sum of the contributions of one cluster to one statistic.
+    occurs : ndarray of bool of shape (m,)
+        Whether that cluster has records.
+    statistic : ndarray of int of shape (m,)
+        The number of that statistic.
+    of_records : ndarray of shape (statistics,)
+        The variance if records were sampled one by one.
+    of_masking : ndarray of shape (statistics,)
+        By how much more masking adds to this variance, and to the one returned, than to the
+        statistic. The caller subtracts it; since it is estimated with an error, the result could
+        become negative. So no variance returned is below `of_records` plus this error.
     """
-    count = single.size
+    count = of_records.size
     clusters = np.bincount(statistic, occurs, count)
     with np.errstate(invalid="ignore", divide="ignore"):
         mean = np.bincount(statistic, sums, count) / clusters
         squares = np.bincount(statistic, occurs * (sums - mean[statistic]) ** 2, count)
-        least = single + np.sqrt(2.0 / (clusters - 1.0)) * np.maximum(apart, 0.0)
+        least = of_records + np.sqrt(2.0 / (clusters - 1.0)) * np.maximum(of_masking, 0.0)
         return np.maximum(squares * (clusters / (clusters - 1.0)), least), clusters - 1.0
 
 
 def t_interval(
     quantity: str,
     estimate: np.ndarray,
-    variances: tuple[np.ndarray, Any],
-    degrees: Any,
+    variances: tuple[np.ndarray, np.ndarray],
+    degrees: np.ndarray | float,
     pseudo: PseudoValues,
     options: IntervalOptions,
     *,
-    total: Any = 1.0,
-    units: Any = 1.0,
+    total: np.ndarray | float = 1.0,
+    units: np.ndarray | float = 1.0,
     unknown: str | np.ndarray = ONE_RECORD,
 ) -> Interval:
     """Return intervals of estimates by Student's t, in the units of the data.
@@ -168,20 +192,20 @@ def t_interval(
     Parameters
     ----------
     quantity : str
-        What is estimated, in words.
+        The estimated quantity in words.
     estimate : ndarray
-        In those of the pseudo-values.
+        In units of the pseudo-values.
     variances : (ndarray, ndarray)
-        The variance about the file, and by how much more it is about the population, which is
-        estimated and may come out negative.
-    degrees : ndarray
-        Of freedom of the latter. About the file the variance and the degrees of freedom come from
+        The variance about the file, and by how much more it is about the population; the latter is
+        estimated and may be negative.
+    degrees : ndarray or float
+        Degrees of freedom of the latter. About the file, variance and degrees of freedom come from
         the masking of all n records, however few of them the estimate uses.
     pseudo : PseudoValues
-        Whose n records of the population are in the file.
+        Of all n records in the file.
     options : IntervalOptions
-    total, units : ndarray
-        The sum of the weights, and what these are to be divided by.
+    total, units : ndarray or float
+        The sum of the weights, and the units by which these are divided.
     unknown : str or ndarray of str
         Why an estimate or its error is NaN, where it is.
     """
@@ -195,8 +219,8 @@ def t_interval(
     else:
         degrees = n - 1.0
     # a group may have no record with a value; one weight leaves degrees that are rounding alone
-    none = np.isnan(estimate) | (np.asarray(degrees) < LEAST_DEGREES)
-    degrees = np.where(none, 0.0, degrees)
+    undefined = np.isnan(estimate) | (np.asarray(degrees) < MIN_DEGREES)
+    degrees = np.where(undefined, 0.0, degrees)
     unit = pseudo.unit / units
     error = unit * np.where(degrees > 0.0, np.sqrt(variance), np.nan)
     value = pseudo.origin * total + unit * estimate

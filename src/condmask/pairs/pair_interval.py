@@ -78,7 +78,7 @@ class Correlation(NamedTuple):
         low, high = (np.full(self.r.shape, end) for end in (-1.0, 1.0))
         square = self.square[TARGETS.index(target)]
         known = ~np.isnan(square[..., 0]) & (self.needed(level) == 0.0)
-        low[known], high[known] = bounded.interval(self.r[known], square[known], level)
+        low[known], high[known] = bounded.bounded_interval(self.r[known], square[known], level)
         return low[()], high[()]
 
 

@@ -15,7 +15,7 @@ from condmask.law import EXACT, Law
 from condmask.linear.chunks import Chunk, Chunks
 from condmask.linear.pseudo_values import PseudoValues, refuse_small_pools
 from condmask.linear.records import Records
-from condmask.linear.variance import of_sums
+from condmask.linear.variance import variances_of_sums
 from condmask.moments.influence import of_pair
 from condmask.moments.theorem_2_1 import noise_variance
 from condmask.pairs import theorem_2_5
@@ -160,7 +160,7 @@ def linear_covariance(pseudo: PseudoValues, records: Records, w: Any, moments: P
         line = weights(chunk)
         return line[None], (line * (pseudo.values(chunk) - total / n) - value / n)[None]
 
-    variances, _ = of_sums(
+    variances, _ = variances_of_sums(
         pseudo, chunks, of_weights[None], contributions, correction=n / (n - 1.0)
     )
     ratio = pseudo.unit / unit

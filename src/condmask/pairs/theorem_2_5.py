@@ -17,7 +17,7 @@ import numpy as np
 
 from condmask._blocks import BLOCK
 from condmask.inference.interval import UndefinedError
-from condmask.linear.chunks import Chunks, longer, summed
+from condmask.linear.chunks import Chunks, add_padded, summed
 from condmask.linear.records import Records
 from condmask.moments.theorem_2_1 import noise_matrix, theorem_2_1
 
@@ -51,7 +51,9 @@ class PairMoments(NamedTuple):
         apart = other.center - self.center
         unit = np.max([self.unit, other.unit, np.abs(apart)], axis=0)
         one, two = (each.about(self.center + share * apart, unit) for each in (self, other))
-        return one._replace(sums=longer(one.sums, two.sums), alone=longer(one.alone, two.alone))
+        return one._replace(
+            sums=add_padded(one.sums, two.sums), alone=add_padded(one.alone, two.alone)
+        )
 
     def about(self, center: np.ndarray, unit: np.ndarray) -> "PairMoments":
         """The same about another centre, in another unit."""
@@ -105,13 +107,13 @@ def of_columns(records: Records, w: Any) -> PairMoments:
     """Those of the columns of a file, chunk by chunk."""
     chunks = Chunks(records, w, gaps=True)
     (found,) = chunks.fold(
-        lambda chunk: (pair_moments(chunk.z, chunk.columns[0], chunk.pool),), add, cells=BLOCK
+        lambda chunk: (pair_moments(chunk.z, chunk.column(0), chunk.pool),), add, cells=BLOCK
     )
     if found.n < 2:
         raise UndefinedError(
             f"other must have at least 2 values where z has them, got {int(found.n)}"
         )
-    return found  # type: ignore[no-any-return]
+    return found
 
 
 def original_moments(

@@ -31,7 +31,7 @@ RECORD_STYLE: Style = {
 }
 
 
-class Curve(NamedTuple):
+class DrawnCurve(NamedTuple):
     """A distribution function, constant from each of ascending `x` to the next, with its band.
 
     `band` is the label of the band, `name` the name of the column, "" if it has none.
@@ -53,7 +53,7 @@ class Curve(NamedTuple):
         panels.label_axes(axes, panels.escaped_name(self.name) or "value", SHARE_LABEL)
 
 
-def distribution_function(curve: Curve, path: panels.PicturePath, ax: Any) -> Any:
+def distribution_function(curve: DrawnCurve, path: panels.PicturePath, ax: Any) -> Any:
     """Draw an estimate and its band; return the axes.
 
     Each further estimate in the same axes gets another colour and line style.
@@ -75,7 +75,7 @@ def original_and_release(
     original: np.ndarray,
     released: np.ndarray,
     shown: np.ndarray,
-    curve: Curve,
+    curve: DrawnCurve,
     *,
     log: bool,
     path: panels.PicturePath = None,

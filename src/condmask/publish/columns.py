@@ -17,8 +17,7 @@ from condmask.files.arrow import pa
 from condmask.files.parts import Source
 from condmask.frames import Column, DataFrame
 from condmask.labels import coded
-from condmask.linear.chunks import Named
-from condmask.linear.records import Records
+from condmask.linear.records import Named, Part, Records
 from condmask.missing_codes import released_codes, without_codes
 from condmask.publish.log import Marks, keyed
 from condmask.row_labels import NUMBERED, RELEASE, Known, labels_of_rows
@@ -182,7 +181,7 @@ class MaskedColumn(Records):
             pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_decimal(kind)
         )
 
-    def beside(self, other: Records) -> Any:
+    def values_of(self, other: Records) -> np.ndarray | Named:
         """Return the values of `other`, or a `Named` reference if it is a column of the same
         files."""
         if self._files is None or not isinstance(other, MaskedColumn):
@@ -191,7 +190,7 @@ class MaskedColumn(Records):
             return Named(other.name)
         return other.z
 
-    def parts(self, names: Sequence[str] = ()) -> Iterator[tuple[Any, Any, dict[str, Any]]]:
+    def parts(self, names: Sequence[str] = ()) -> Iterator[Part]:
         """Yield by part the values, their pools (None where all are one) and other columns."""
         return super().parts() if self._files is None else self._read(names)
 
@@ -203,7 +202,7 @@ class MaskedColumn(Records):
                 sizes.append(values.size)
             yield values, stored.kind
 
-    def _read(self, names: Sequence[str] = ()) -> Iterator[tuple[Any, Any, dict[str, Any]]]:
+    def _read(self, names: Sequence[str] = ()) -> Iterator[Part]:
         """Yield by part of the release the values, their pools and other columns.
 
         Pools are numbered on from part to part, since donors come from a record's own part.

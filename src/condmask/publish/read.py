@@ -99,7 +99,7 @@ def read_counts(path: str | os.PathLike[str], column: str | None = None) -> Coun
     release = released_in(path)
     name = masked_column(release.schemes, column)
     counts = Counts(release.schemes[name])
-    counts.counted = release[name]._sample.counted
+    counts.counted = release[name].sample.counted
     return counts
 
 

@@ -16,6 +16,7 @@ from condmask.estimates.results import Intervals
 from condmask.inference.interval import TARGETS, UNBOUNDED, EstimateWarning, Target
 from condmask.linear.masked_regress import fit
 from condmask.linear.masked_table import POWERS, Masked, Table
+from condmask.linear.records import Named
 from condmask.pairs.pair_interval import MASKED_TOGETHER
 from condmask.reverse_mapping.pairs import TOGETHER
 
@@ -54,8 +55,8 @@ def regress(
             f"one of {names} and {outcome!r} must be masked: others need no release"
         )
     first = next(iter(masked.values()))
-    given = {name: name for name in (*names, outcome)}
-    given |= {name: first._rows.beside(one._rows) for name, one in masked.items()}
+    given: dict[str, str | np.ndarray | Named] = {name: name for name in (*names, outcome)}
+    given |= {name: first.records.values_of(one.records) for name, one in masked.items()}
     columns = first._design(given, intercept=True, argument="on")
     _checks.require(
         outcome in columns, "outcome must be a column of numbers", outcome, ArgumentTypeError
@@ -94,7 +95,7 @@ def masked_regressors(estimates: Mapping[int, Estimate]) -> Masked:
     `masked_regress.fit`."""
     positions = [*estimates]
     first = next(iter(estimates.values()))
-    estimators = [each._estimator for each in estimates.values()]
+    estimators = [each.estimator for each in estimates.values()]
     mapped = [each for each in estimators if isinstance(each, ReverseMappedEstimator)]
     if mapped:
         pairs = combinations(estimates.items(), 2)
@@ -102,6 +103,6 @@ def masked_regressors(estimates: Mapping[int, Estimate]) -> Masked:
         files = [each.linear() for each in mapped]
         undone = [(file.powers(file.middle)[1:] * file.unit**POWERS, file.cell) for file in files]
         noise = np.zeros((len(positions), 5))
-        return Masked(positions, first._rows, 1.0, True, noise, undone, products)
-    noise = np.array([each._law.noise_moments(4, 1.0) for each in estimates.values()])
-    return Masked(positions, first._rows, first._law.p, first.scheme.shared_donors, noise)
+        return Masked(positions, first.records, 1.0, True, noise, undone, products)
+    noise = np.array([each.law.noise_moments(4, 1.0) for each in estimates.values()])
+    return Masked(positions, first.records, first.law.p, first.scheme.shared_donors, noise)

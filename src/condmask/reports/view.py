@@ -112,7 +112,7 @@ class View:
         unit = self.units.get(name, "")
         lines = {} if original is None else {charts.ORIGINAL_LINE: original}
         if not self.first.reverse_mapping:
-            lines[charts.MASKED_LINE] = self.release[name]._rows.z
+            lines[charts.MASKED_LINE] = self.release[name].records.z
         estimates = self.estimates(name, target)
         axis = f"{name} ({unit})" if unit else name
         picture = self._noted(

@@ -18,7 +18,7 @@ import numpy as np
 
 from condmask.errors import warn
 from condmask.inference.interval import EstimateWarning, UndefinedError
-from condmask.inference.polynomial_variance import covariance
+from condmask.inference.polynomial_variance import polynomial_covariance
 from condmask.law import EXACT
 from condmask.linear.chunks import Chunk, Chunks
 from condmask.moments.influence import of_pair
@@ -105,4 +105,6 @@ def _variances(
     (moments[:DEGREE, 1:],) = Chunks(own.records, w).fold(mixed)
     h = of_pair(weights, (0.0, 0.0)).h
     file = np.asarray(weights)[:, 0] ** 2 * of_covariance
-    return np.array([file, file + np.maximum(covariance(h, h, moments)[:, 0], 0.0) / released.n])
+    return np.array(
+        [file, file + np.maximum(polynomial_covariance(h, h, moments)[:, 0], 0.0) / released.n]
+    )

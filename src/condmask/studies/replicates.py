@@ -167,7 +167,7 @@ def _of_distribution(
     for k in np.flatnonzero(
         known & np.isnan(found).all(axis=1)
     ).tolist():  # samples that `curves` left out
-        sample = scheme.estimate(ordered[k])._sample
+        sample = scheme.estimate(ordered[k]).sample
         width = None if widths is None else widths[k]
         found[k] = [*sample.quantiles(q, width, crossing=crossing), *sample.values(x, width)]
     return found
@@ -277,7 +277,7 @@ def ends(scheme: Scheme, z: np.ndarray, other: np.ndarray | None, design: Any) -
     Statistics are the quantiles, the mean, the standard deviation, the distribution function at
     the points of the design, and the correlation with the other column where there is one.
     """
-    single = scheme.estimate(z)._replicates
+    single = scheme.estimate(z).replicates
     levels = design.levels
     c = np.array([multiplier(level) ** 2 / z.shape[1] for level in levels])
     of_cdf = [_of_cdf(each, design, c) for each in single]
@@ -291,8 +291,8 @@ def ends(scheme: Scheme, z: np.ndarray, other: np.ndarray | None, design: Any) -
 def _of_cdf(estimate: Any, design: Any, c: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Return both ends of quantiles and of the distribution function, each of shape (2, levels, targets,
     statistics)."""
-    (t, sums) = estimate._of_cdf
-    sample = estimate._sample
+    (t, sums) = estimate.cdf_sums
+    sample = estimate.sample
     q, back = np.unique(design.quantiles, return_inverse=True)
     value = sample.to_units(sample.quantiles(q), t)
     of_quantiles = sample.law.from_units(
@@ -307,7 +307,7 @@ def _of_cdf(estimate: Any, design: Any, c: np.ndarray) -> tuple[np.ndarray, np.n
 
 def _of_moments(first: Any, z: np.ndarray, levels: Sequence[float]) -> np.ndarray:
     """Return both ends of the mean and the standard deviation of all rows, at all levels."""
-    sampled = first._sampled(4)._replace(masked=powers_of_rows(z, 4, first._law.sigma))
+    sampled = first._sampled(4)._replace(masked=powers_of_rows(z, 4, first.law.sigma))
     found = []
     for target in TARGETS:
         asked = sampled, np.array(levels)[:, None], target
