@@ -337,7 +337,7 @@ def test_groups_that_tell_less_than_five_records_are_flagged(size, few):
 
     one_far_away = PLAIN.estimate([*range(39), 1e4])
     assert said(lambda: one_far_away.regress(np.arange(40.0))).startswith("heavy tails")
-    message = "1 of 3 groups have fewer than 20 records, and say less than 5 unmasked ones would"
+    message = "1 of 3 groups have fewer than 20 records and so carry less information than 5 unmasked records"
     assert found == (f"group_means: {message}" if few else "")
 
 

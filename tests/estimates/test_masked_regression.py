@@ -114,7 +114,9 @@ def figures(found):
 
 @pytest.mark.parametrize("case", EXACT)
 def test_it_is_the_definition(case, monkeypatch):
-    monkeypatch.setattr(chunks, "RECORDS_PER_CHUNK", 32)  # of a chunk: some miss a pool, some have it last
+    monkeypatch.setattr(
+        chunks, "RECORDS_PER_CHUNK", 32
+    )  # of a chunk: some miss a pool, some have it last
     names, missing, options = EXACT[case]
     release, known = released(names, missing, options, 240, seed=4)
     reach = stats.t.ppf(0.75, known.n - 4)

@@ -140,7 +140,7 @@ def test_many_values_in_cells_have_nearly_the_pseudo_values_of_each(scale, monke
     found = scheme.estimate(x).pseudo_values()
 
     assert found.mean() == pytest.approx(x.mean(), rel=1e-9)
-    monkeypatch.setattr(pseudo_values, "MANY", x.size)
+    monkeypatch.setattr(pseudo_values, "MAX_UNBINNED_RECORDS", x.size)
     exact = scheme.estimate(x).pseudo_values()
     assert np.std(found - exact) < 0.02 * x.std()
     assert found.std() == pytest.approx(exact.std(), rel=1e-4)
@@ -283,7 +283,8 @@ def test_regressions_and_covariances_are_those_of_the_pseudo_values(tmp_path):
 def test_few_records_say_as_much_as_fewer_unmasked_ones():
     x, w, _ = file_of(np.random.default_rng(16), 60)
     with pytest.warns(
-        cm.EstimateWarning, match="60 masked records say as much about it as 9.6 unmasked ones; 63"
+        cm.EstimateWarning,
+        match="60 masked records carry as much information about it as 9.6 unmasked ones; 63",
     ):
         scheme_of(x).estimate(x).correlation_interval(w)  # (1 - p)^2 of 60
 

@@ -14,7 +14,7 @@ import reference
 from scheme_classes import conditional_or_mapped
 
 import condmask as cm
-from condmask.estimates.estimate import estimate_parts
+from condmask.estimates.from_values import estimate_parts
 from condmask.linear.records import Records
 
 pytestmark = pytest.mark.usefixtures("unaudited")
@@ -114,7 +114,8 @@ def test_a_stratum_of_which_any_number_but_all_is_chosen_is_refused(whole, insid
     rows = (np.arange(10) < whole) | ((np.arange(10) >= 6) & (np.arange(10) < 6 + inside))
 
     with pytest.raises(
-        ValueError, match=r"^rows must be whole strata, .* got parts of 1 of them: "
+        ValueError,
+        match=r"^rows must select whole strata, .*; 1 of the strata are selected only in part: ",
     ):
         SMALL.part(rows)
     assert SMALL.part(np.arange(10) >= 6).n == 4
@@ -125,7 +126,7 @@ def test_a_stratum_of_which_any_number_but_all_is_chosen_is_refused(whole, insid
     [
         (
             lambda: SMALL.part(np.isin(np.arange(10), [5, 6])),
-            "rows must be whole strata, .* parts of 2 of them",
+            "rows must select whole strata, .*; 2 of the strata are selected only in part",
         ),
         (
             lambda: SCHEME.estimate(Z[:10]).part(np.arange(10) < 5),

@@ -260,8 +260,8 @@ def test_a_correlation_from_little_says_how_many_records_would_do(n, says):
     _, message = said(scheme.estimate(z), np.repeat([0.0, 1.0], n)[n // 2 :][:n])
 
     expected = (
-        f"correlation: {n} masked records say as much about it as {n * share:.2g} unmasked ones; "
-        f"{ceil(10 / share)} would say as much as 10"
+        f"correlation: {n} masked records carry as much information about it as "
+        f"{n * share:.2g} unmasked ones; {ceil(10 / share)} would carry as much as 10"
     )
     assert message == (expected if says else "")
 
@@ -279,7 +279,8 @@ def test_a_variance_that_noise_hides_leaves_all_correlations():
     assert np.isnan(found[2:4]).all()
     assert "its variance is estimated negative" in found.about
     assert message == (
-        "correlation: it may be anything, since so much noise hides whether the original varies at all; "
+        "correlation: it cannot be bounded, since the noise is so large that even the variance of the "
+        "original is not significantly positive; "
         "it takes far more records"
     )
     assert hidden[:2] == (-1.0, 1.0)  # .095, with a standard error of .11

@@ -22,7 +22,7 @@ import condmask as cm
 from condmask.estimates.batch import stacked
 from condmask.law import Law
 from condmask.moments import heavy_tails
-from condmask.moments.influence import of_moment
+from condmask.moments.influence import influence_of_moment
 from condmask.moments.moment_interval import Sampled, moment, moment_interval, variance
 from condmask.moments.theorem_2_1 import Powers, powers, powers_of_rows
 from condmask.moments.variance_interval import variance_interval
@@ -215,7 +215,7 @@ def test_the_influence_of_a_record_is_how_much_a_moment_rises_with_its_weight(or
         )
         slopes.append((high - low) / (2.0 * step))
 
-    found = of_moment(means, order, about, np.eye(1, order + 1)[0], 0.5).h[0, :, 0]
+    found = influence_of_moment(means, order, about, np.eye(1, order + 1)[0], 0.5).h[0, :, 0]
 
     # central differences: step^2 times third derivatives below 10^3
     assert polyval(x, found) == pytest.approx(np.array(slopes), abs=1e-8)
@@ -357,7 +357,7 @@ def test_kurtosis_of_a_plain_column(unit):
 def test_a_column_of_two_values_has_no_tails():
     assert np.isnan(of_plain(np.append(np.zeros(99), 1.0)))
     assert np.isnan(of_plain(np.full(5, 3.0)))
-    assert of_plain(np.append(np.zeros(98), [1.0, 2.0])) > heavy_tails.HEAVY
+    assert of_plain(np.append(np.zeros(98), [1.0, 2.0])) > heavy_tails.MAX_KURTOSIS
 
 
 LAWS = {
@@ -383,7 +383,10 @@ def test_it_speaks_as_often_as_the_docs_say(name, share):
     law = Law(P, "normal", 0.7)
 
     found = np.mean(
-        [heavy_tails.kurtosis(powers(row, 4, law.sigma), law) > heavy_tails.HEAVY for row in z]
+        [
+            heavy_tails.kurtosis(powers(row, 4, law.sigma), law) > heavy_tails.MAX_KURTOSIS
+            for row in z
+        ]
     )
 
     assert abs(found - share) <= 4.5 * np.sqrt(share * (1 - share) / FILES) + 0.01
@@ -424,12 +427,12 @@ def test_an_interval_warns_once(name):
     assert said(call, LIGHT, LIGHT) == []
     assert len(own) == len(both) == 1
     assert len(other) == (name not in ("variance", "deviation", "moment"))
-    assert own[0].startswith("heavy tails of the original, of kurtosis ")
+    assert own[0].startswith("heavy tails of the original (kurtosis ")
     if other:
         named = {"slope": "'w1'"}.get(name, "the other column")
-        assert other[0].startswith(f"heavy tails of {named}, of kurtosis ")
-        assert both[0].startswith(f"heavy tails of the original and {named}, of kurtosis up to ")
-    assert own[0].endswith("cover less often than they say, as they would without masking")
+        assert other[0].startswith(f"heavy tails of {named} (kurtosis ")
+        assert both[0].startswith(f"heavy tails of the original and {named} (kurtosis up to ")
+    assert own[0].endswith("less than their nominal coverage, as they would without masking")
 
 
 @pytest.mark.parametrize(
@@ -447,7 +450,9 @@ def test_more_records_bear_heavier_tails(kurtosis, n, says):
         warnings.simplefilter("always")
         heavy_tails.warn_of_heavy_tails([1.0, kurtosis, np.nan], n, "variances", ["a", "b", "c"])
 
-    expected = f"heavy tails of b, of kurtosis {kurtosis:.3g} in {n} records: intervals of variances cover "
+    expected = (
+        f"heavy tails of b (kurtosis {kurtosis:.3g}, {n} records): intervals for variances have "
+    )
     assert [str(each.message)[: len(expected)] for each in caught] == [expected] * says
 
 
@@ -461,8 +466,8 @@ def test_means_bear_more_skewness_the_more_records_they_have(skewness, n, says):
         heavy_tails.warn_of_skewness(skewness, n, "means", "'income'")
 
     expected = (
-        f"heavy tails of 'income', of skewness {skewness:.3g} in {n} records: intervals of means "
-        "cover "
+        f"heavy tails of 'income' (skewness {skewness:.3g}, {n} records): intervals for means "
+        "have "
     )
     assert [str(each.message)[: len(expected)] for each in caught] == [expected] * says
 
@@ -503,7 +508,7 @@ def test_intervals_of_means_warn_of_heavy_tails_about_the_population(name):
         return [str(each.message) for each in caught]
 
     (text,) = texts(heavy)
-    assert text.startswith("heavy tails of the original, of skewness ")
+    assert text.startswith("heavy tails of the original (skewness ")
     assert texts(heavy, target="file") == texts(light) == []
 
 

@@ -708,4 +708,4 @@ def test_the_note_on_heavy_tails_names_the_column_that_has_them(tmp_path):
 
     notes = re.findall(r'<p class="note">(.*)</p>', (tmp_path / "report.html").read_text())
     (heavy,) = [note for note in notes if "heavy tails" in note]
-    assert heavy.startswith("price: heavy tails of &#39;area&#39;, of kurtosis ")
+    assert heavy.startswith("price: heavy tails of &#39;area&#39; (kurtosis ")

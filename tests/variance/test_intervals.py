@@ -56,7 +56,9 @@ LATTICE = np.linspace(-7.0, 7.0, 28_001)  # of (x - r)/s: the normal law beyond 
 
 def ends_of(estimate, square, level):
     """The ends for one estimate, whose squared standard error has these factors."""
-    low, high = bounded.bounded_interval(np.array([estimate]), np.array([square], dtype=float), level)
+    low, high = bounded.bounded_interval(
+        np.array([estimate]), np.array([square], dtype=float), level
+    )
     return low.item(), high.item()
 
 

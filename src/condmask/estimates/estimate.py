@@ -4,27 +4,21 @@ The masked values are records, with or without a grid, or their counts. For part
 that are whole strata all estimates are available, for other parts only means.
 """
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Mapping
 from typing import Self
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from condmask import _checks, frames
-from condmask.distribution.counting import counted_parts
+from condmask import _checks
 from condmask.errors import ArgumentError, warn
 from condmask.estimates.bands import Bands
-from condmask.estimates.base import ReadColumn
-from condmask.estimates.batch import Batch
-from condmask.estimates.counts import Counts
 from condmask.estimates.functionals import Functionals
 from condmask.estimates.linear import LinearEstimates
 from condmask.estimates.moments import Moments
-from condmask.estimates.origin import NOWHERE, Origin, warn_of_other_records
 from condmask.estimates.pairs import Pairs
 from condmask.estimates.results import Intervals
-from condmask.estimates.sample import Sample, law_of, sample_of
-from condmask.indicators import ColumnsLike, design
+from condmask.estimates.sample import sample_of
 from condmask.inference.interval import (
     TARGETS,
     EstimateWarning,
@@ -34,19 +28,13 @@ from condmask.inference.interval import (
 from condmask.labels import groups
 from condmask.law import EXACT
 from condmask.linear.records import Records
-from condmask.marks import mark_of
-from condmask.masking.scheme import Scheme
 from condmask.masking.swap_scheme import SwapScheme
-from condmask.missing_codes import released_codes, without_codes
 from condmask.moments.moment_interval import NEGATIVE
-from condmask.own_grid import coarser_grid, options_of
-from condmask.row_labels import RELEASE, labels_of_rows, labels_of_some, refuse_other_order
-from condmask.strata import donor_pools, labels_of, missing_strata
+from condmask.row_labels import labels_of_some
 
 DECILES = tuple(k / 10 for k in range(1, 10))
 Labels = str | float | list[str | float]  # one label of a column, or several
 WHOLE_ROWS = "True or False for each record"
-Parts = Callable[[], Iterable[tuple[np.ndarray, str]]]  # of a column, each with its kind
 
 
 class Estimate(Functionals, Bands, Moments, LinearEstimates, Pairs):
@@ -271,123 +259,6 @@ class Estimate(Functionals, Bands, Moments, LinearEstimates, Pairs):
         return chosen
 
 
-Estimates = Estimate | Batch  # of one sample, or of several
-
-
-def estimate_records(
-    scheme: Scheme,
-    z: ArrayLike,
-    *,
-    strata: ColumnsLike | None = None,
-    patterns: ColumnsLike | None = None,
-    nan_policy: str = "omit",
-    workers: int = 1,
-) -> Estimates:
-    """Return the estimate of a scheme from masked values; see `ConditionalMasking.estimate`."""
-    rows_of_z = labels_of_rows(z, "z", of=RELEASE)
-    known = refuse_other_order({"strata": strata, "patterns": patterns}, rows_of_z)
-    law = law_of(scheme)
-    threads = _checks.integer(workers, "workers", least=1)
-    policy = _checks.choice(nan_policy, "nan_policy", _checks.NAN_POLICIES)
-    codes = released_codes(scheme)
-    column = frames.column(z, "z", dimensions=(1, 2), finite=law.grid is None)
-    _checks.has_gaps(column.array, "z", policy)  # gaps that no code declares
-    rows = np.atleast_2d(without_codes(column.array, codes, column.kind))
-    _warn_of_another_grid(scheme, rows)
-    batch = column.array.ndim == 2
-    (pool, refusal) = _donor_pools(scheme, rows, strata, patterns)
-    mark = mark_of(z)
-    if mark is not None:
-        warn_of_other_records("z", rows.shape[1], mark.records, scheme.strata)
-    if batch:
-        _checks.complete(rows, "each row of a 2-D z")
-    estimates = []
-    for row in rows:
-        sample = sample_of(row, law, column.kind, threads)
-        records = Records(row, pool, refusal, known)
-        estimates.append(Estimate(scheme, sample, records=records, name=column.name))
-    return Batch(estimates) if batch else estimates[0]
-
-
-def estimate_parts(
-    scheme: Scheme,
-    parts: Parts,
-    records: Records,
-    workers: int = 1,
-    *,
-    origin: Origin = NOWHERE,
-    name: str = "",
-    read: ReadColumn | None = None,
-) -> Estimate:
-    """Return the estimate of a scheme from masked values that arrive in parts.
-
-    If the scheme has a grid, values are counted as they arrive; otherwise all records are kept.
-
-    Parameters
-    ----------
-    scheme : Scheme
-    parts : callable
-        Yields the values of each part, NaN where missing, and the type of their column.
-    records : Records
-    workers : int
-    origin, name, read
-        As of `Estimate`.
-    """
-    law = law_of(scheme)
-    threads = _checks.integer(workers, "workers", least=1)
-    if law.grid is None:
-        _checks.no_infinities(records.z, "z")
-        sample = sample_of(records.z, law, workers=threads)
-    else:
-        sample = Sample(counted_parts(parts(), law.grid, threads), law, threads)
-    return Estimate(scheme, sample, records=records, origin=origin, name=name, read=read)
-
-
-def estimate_counts(scheme: Scheme, counts: Counts, *, workers: int = 1) -> Estimate:
-    """Return the estimate of a scheme from counts of masked values."""
-    _checks.require(scheme == counts.scheme, f"z must be Counts of the scheme {scheme!r}", counts)
-    sample = Sample(counts.counted, law_of(scheme), _checks.integer(workers, "workers", least=1))
-    released = sum(mark.records or 0 for mark in counts.marks)
-    # parts of one release have one mark, as have releases of one size
-    if counts.marked < released:
-        warn_of_other_records("z", counts.marked, released, scheme.strata)
-    return Estimate(scheme, sample)
-
-
-def _warn_of_another_grid(scheme: Scheme, rows: np.ndarray) -> None:
-    """Warn if values were masked on a coarser grid than the default one that the scheme has."""
-    step = coarser_grid(scheme, rows) if scheme.rounds else None
-    if step is None:
-        return
-    options = options_of(step)
-    parameter = next(f"{name}={value:g}" for name, value in options.items() if value is not None)
-    warn(
-        f"z: all values are multiples of {step:g}, and the scheme has a step of "
-        f"{law_of(scheme).step:g}: estimate by the scheme that was published, release.schemes, or "
-        f"by one with {parameter}",
-        EstimateWarning,
-    )
-
-
-def _donor_pools(
-    scheme: Scheme,
-    rows: np.ndarray,
-    strata: ColumnsLike | None,
-    patterns: ColumnsLike | None,
-) -> tuple[np.ndarray | None, str | None]:
-    """Return the pool of each record, None if there is one pool; and an error message if strata
-    are missing."""
-    n = rows.shape[1]
-    if strata is None and scheme.strata is not None:
-        return None, missing_strata(scheme.strata, "estimate")
-    labels = labels_of(strata, scheme.strata, n, "z", "estimate")
-    columns = [] if patterns is None else list(design(patterns, "patterns").values())
-    for column in columns:
-        _checks.same_length(column, "patterns", n, "z")
-    present = ~np.isnan(rows[0])  # of a batch none is missing
-    return donor_pools(scheme, labels, [~np.isnan(column) for column in columns], present), None
-
-
 def _check_whole(chosen: np.ndarray, pool: np.ndarray) -> None:
     """Refuse a choice of records that includes strata only in part."""
     size = np.bincount(pool)
@@ -395,8 +266,8 @@ def _check_whole(chosen: np.ndarray, pool: np.ndarray) -> None:
     cut = int(np.count_nonzero((inside > 0) & (inside < size)))
     if cut:
         raise ArgumentError(
-            f"rows must be whole strata, within which donors were drawn, got parts of {cut} of "
-            "them: swapped records show values from anywhere in their stratum, and the noise of "
-            "the others cannot be undone. For such parts only means are available: group_means, "
-            "weighted_mean, regress"
+            "rows must select whole strata, because donors were drawn within strata; "
+            f"{cut} of the strata are selected only in part: swapped records show values from "
+            "anywhere in their stratum, and the noise of the others cannot be undone. For such "
+            "parts only means are available: group_means, weighted_mean, regress"
         )

@@ -368,7 +368,7 @@ class LinearEstimates(LinearArguments):
         few = np.count_nonzero((records > 0) & (records * share < MIN_EFFECTIVE_RECORDS))
         if few:
             why = (
-                f"fewer than {ceil(MIN_EFFECTIVE_RECORDS / share)} records, and say less than "
-                f"{MIN_EFFECTIVE_RECORDS:.0f} unmasked ones would"
+                f"fewer than {ceil(MIN_EFFECTIVE_RECORDS / share)} records and so carry less "
+                f"information than {MIN_EFFECTIVE_RECORDS:.0f} unmasked records"
             )
             warn(f"group_means: {few} of {records.size} groups have {why}", EstimateWarning)

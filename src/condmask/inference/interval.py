@@ -101,7 +101,7 @@ def aligned(table: list[list[str]]) -> list[str]:
     return ["  ".join(map(str.rjust, row, widths)).rstrip() for row in table]
 
 
-def multiplier(confidence_level: float, degrees: float | np.ndarray = np.inf) -> Any:
+def multiplier(confidence_level: float | np.ndarray, degrees: float | np.ndarray = np.inf) -> Any:
     """Return the quantile of Student's t by which standard errors are multiplied.
 
     By default degrees of freedom are infinite: the quantile is that of the normal law.
@@ -125,7 +125,7 @@ def check_interval_options(confidence_level: float, target: str) -> tuple[float,
 def interval(
     estimate: float | np.ndarray,
     standard_error: float | np.ndarray,
-    confidence_level: float,
+    confidence_level: float | np.ndarray,
     target: Target,
     quantity: str,
     *,
@@ -157,7 +157,8 @@ def interval(
     figures = (*ends, standard_error, estimate)
     note = _note(figures, reason)
     low, high, error, value = map(plain, figures)
-    return Interval(low, high, error, value, confidence_level, target, about, note)
+    level = cast("float", confidence_level)  # studies pass several levels at once
+    return Interval(low, high, error, value, level, target, about, note)
 
 
 def _note(figures: tuple[float | np.ndarray, ...], reason: str | np.ndarray) -> str | np.ndarray:

@@ -1,14 +1,13 @@
-r"""The influence functions of moments, and of functions of a covariance and of the variances of
-its columns.
+r"""Computes influence functions of moments, and of functions of a covariance and two variances.
 
-On the originals they are the derivatives of the target. The estimate has one phi on the released
-records: for records that are swapped whole, the polynomial whose mean over the masked values is
-that of h over the originals (Theorem 2.1); beside a plain column, which stays with the record, the
-product alone is divided by what masking leaves of a covariance.
+On the originals, h is the derivative of the target. On the released records the estimate has an
+influence function phi. If both columns are swapped together, phi is the polynomial whose mean over
+the masked values equals that of h over the originals (Theorem 2.1 of Ghatak & Roy). If the second
+column is unmasked, and so stays with its record, only the product is divided by the factor by
+which masking shrinks a covariance (Theorem 2.5).
 """
 
 from math import comb
-from typing import Any
 
 import numpy as np
 
@@ -16,23 +15,23 @@ from condmask.inference.polynomial_variance import Influence
 from condmask.moments.theorem_2_1 import shift, theorem_2_1
 
 
-def of_moment(
+def influence_of_moment(
     means: np.ndarray, order: int, about: float | np.ndarray | None, noise: np.ndarray, p: float
 ) -> Influence:
-    """The influence functions of a moment of one column, polynomials in its deviations from a
-    centre.
+    """Return the influence functions of a moment of one column, polynomials in its deviations from
+    a centre.
 
     Parameters
     ----------
     means : ndarray of shape (orders, ...)
-        Moments of the original about the centre, to this order at least; of one sample or of
+        Moments of the original about the centre, up to `order` at least; of one sample or of
         several.
     order : int
     about : float or ndarray, optional
-        How far the centre lies above the point that the moment is about; None for a central
-        moment, where the mean is estimated, too.
+        The centre less the point about which the moment is taken; None for a central moment, for
+        which the mean is estimated, too.
     noise : ndarray
-        Moments of the noise, to this order.
+        Moments of the noise, up to `order`.
     p : float
     """
     distance = -means[1] if about is None else np.asarray(about)
@@ -48,14 +47,14 @@ def of_moment(
     return Influence(phi, h, phi, 0.0 * phi)
 
 
-def of_pair(
-    weights: Any,
-    means: tuple[Any, Any],
+def influence_of_pair(
+    weights: np.ndarray,
+    means: tuple[np.ndarray | float, np.ndarray | float],
     *,
     plain: tuple[np.ndarray, np.ndarray] | None = None,
     factor: np.ndarray | float = 1.0,
 ) -> Influence:
-    """The influence functions of functions of the covariance and the variances of two columns.
+    """Return the influence functions of functions of the covariance and variances of two columns.
 
     Parameters
     ----------
@@ -64,10 +63,10 @@ def of_pair(
     means : (float, float), or arrays that broadcast to (..., functions, 1)
         Of the originals of all donor pools.
     plain : (ndarray, ndarray) that broadcast to (..., functions, pools), optional
-        The means of both columns by donor pool where the second is plain; None where both are
+        The means of both columns by donor pool if the second is unmasked; None if both are
         masked.
-    factor : ndarray, as these
-        What masking leaves of a covariance with a plain column.
+    factor : ndarray that broadcasts to the same shape
+        The factor by which masking shrinks a covariance with an unmasked column.
     """
     c, first, second = np.moveaxis(np.asarray(weights), -1, 0)[..., None]
     (m, n) = means

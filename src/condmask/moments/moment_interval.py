@@ -1,7 +1,6 @@
-"""Moments of the original, how they vary, and their intervals: of one sample, or of many along an
-axis.
+"""Estimates moments of the original, with variances and intervals, for one sample or several.
 
-Theorem 2.1, and the variance of docs/inference.rst, "The theorem".
+Theorem 2.1 of Ghatak & Roy, and the variance of docs/inference.rst, "The theorem".
 """
 
 from typing import Any, NamedTuple
@@ -16,28 +15,28 @@ from condmask.inference.interval import (
 from condmask.inference.polynomial_variance import polynomial_variance
 from condmask.inference.theorem import Variance
 from condmask.law import Law
-from condmask.moments.influence import of_moment
+from condmask.moments.influence import influence_of_moment
 from condmask.moments.theorem_2_1 import Powers, noise_variance, original_moments, shift
 
 NEGATIVE = (
-    "the variance of the original is estimated negative, so its standard deviation is NaN: the noise is too "
-    "large for this many records"
+    "the variance of the original is estimated negative, so its standard deviation is NaN: the "
+    "noise is too large for this many records"
 )
 
 
 class Sampled(NamedTuple):
-    """Masked values of one law, in one sample or in several, by their mean powers.
+    """Mean powers of masked values under one law, of one sample or of several.
 
     Attributes
     ----------
     n : int
         The number of records of each sample.
     law : Law
-        With p = 1 of values that are those of the originals in another order.
+        With p = 1 for originals released in another order.
     shared_donors : bool
         Whether several records may share a donor.
     masked : Powers
-        To the order of a moment; for its interval to twice that.
+        Up to the order of a moment; for its interval, up to twice that order.
     """
 
     n: int
@@ -47,7 +46,7 @@ class Sampled(NamedTuple):
 
 
 def moment(sampled: Sampled, order: int, *, central: bool) -> Any:
-    """A moment of the original, about its mean or about 0."""
+    """Return a moment of the original, about its mean or about 0."""
     center, scale, means = original_moments(sampled.masked, sampled.law)
     with np.errstate(over="ignore"):
         if order == 1 and not central:
@@ -57,8 +56,8 @@ def moment(sampled: Sampled, order: int, *, central: bool) -> Any:
 
 
 def variance(sampled: Sampled, *, root: bool = False) -> Any:
-    """The variance of the original, divisor n - 1, or its root; it may be negative, and the root
-    NaN."""
+    """Return the variance of the original, divisor n - 1, or its root; a negative variance has the
+    root NaN."""
     value = scaled_variance(sampled)
     unit = np.float64(sampled.masked.scale)
     with np.errstate(over="ignore", invalid="ignore"):
@@ -66,14 +65,20 @@ def variance(sampled: Sampled, *, root: bool = False) -> Any:
 
 
 def moment_interval(
-    sampled: Sampled, level: Any, target: Target, order: int, quantity: str, *, central: bool
+    sampled: Sampled,
+    level: float | np.ndarray,
+    target: Target,
+    order: int,
+    quantity: str,
+    *,
+    central: bool,
 ) -> Interval:
-    """The interval of a moment; `quantity` is what it is called.
+    """Return the interval of a moment, called `quantity`.
 
-    An array of levels has an axis in place of that of samples.
+    With an array of levels, the axis of samples is that of levels.
     """
     error = moment_variance(sampled, order, central=central).standard_error(sampled.n, target)
-    with np.errstate(over="ignore", invalid="ignore"):  # no number, where one is too large
+    with np.errstate(over="ignore", invalid="ignore"):  # too large for a number
         error = error * np.float64(sampled.masked.scale) ** order
         return interval(moment(sampled, order, central=central), error, level, target, quantity)
 
@@ -87,14 +92,14 @@ def scaled_variance(sampled: Sampled) -> Any:
 
 
 def moment_variance(sampled: Sampled, order: int, *, central: bool) -> Variance:
-    """n times the variances of a moment, in its power of the scale."""
+    """Return n times the variances of a moment, in the same power of the scale."""
     law = sampled.law
     (center, scale, _) = sampled.masked
     masked = sampled.masked.means[: 2 * order + 1]
     original = original_moments(Powers(center, scale, masked), law).means
     noise = law.noise_moments(order, scale)
     about = None if central else center / scale
-    functions = of_moment(original[: order + 1], order, about, noise, law.p)
+    functions = influence_of_moment(original[: order + 1], order, about, noise, law.p)
     masked, original = (
         np.moveaxis(each, 0, -1)[..., None, :, None] for each in (masked, original)
     )

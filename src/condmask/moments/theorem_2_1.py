@@ -1,12 +1,12 @@
-"""Moments of the original from those of the masked values: the recursion of Theorem 2.1.
+"""Computes moments of the original from those of the masked values by Theorem 2.1 of Ghatak & Roy.
 
 With Z = X_J or X + Y, for any centre c::
 
     E (Z-c)^k = E (X-c)^k + (1-p) sum_{j>=1} C(k,j) E (X-c)^{k-j} E Y^j
 
-The system is triangular, so the moments of X follow one by one, each without bias; those of two
-columns that were masked together likewise. Powers are taken about the mean in a safe scale, never
-about 0: none overflows or cancels.
+The system is triangular, so the moments of X follow one by one, each without bias; and so do the
+mixed moments of two columns that were masked together. Powers are taken about the mean and divided
+by a scale, so that none overflows or cancels.
 """
 
 from itertools import accumulate
@@ -19,9 +19,9 @@ from condmask._blocks import blocks
 from condmask.kernels import moments
 from condmask.law import Law
 
-MOST_BITS = 40  # of a whole number, of which there are two for each power
-TINY = 2.0**-1022  # whose inverse is a number
-RECORDS = np.empty(0, dtype=np.int64)  # in place of counts
+MAX_BITS = 40  # of each of the two whole numbers that hold a power
+MIN_SCALE = 2.0**-1022  # its inverse is finite
+NO_COUNTS = np.empty(0, dtype=np.int64)  # for records: each value counts once
 
 
 class Powers(NamedTuple):
@@ -39,19 +39,29 @@ class Powers(NamedTuple):
     means: np.ndarray
 
 
-def powers(values: np.ndarray, order: int, sigma: float, counts: np.ndarray = RECORDS) -> Powers:
-    """Powers about the mean, of records or of distinct values of which there are so many each.
+def powers(values: np.ndarray, order: int, sigma: float, counts: np.ndarray = NO_COUNTS) -> Powers:
+    """Return mean powers about the mean, of records or of distinct values with counts.
 
-    They are summed in whole numbers, so that not a bit depends on the order of records, or on how
-    these are cut and counted. Rounding to at least 52 bits below the farthest value, or sigma, is
-    all that is lost.
+    They are summed in whole numbers, so that no bit depends on the order of records, or on how
+    records are split into parts and counted. Values are only rounded, to at least 52 bits below
+    the farthest value, or below sigma.
+
+    Parameters
+    ----------
+    values : ndarray of shape (v,)
+    order : int
+        The highest power.
+    sigma : float
+        Standard deviation of the noise.
+    counts : ndarray of int of shape (v,)
+        How often each value occurs; by default once.
     """
     n = int(counts.sum()) if counts.size else values.size
-    bits = min(MOST_BITS, 62 - n.bit_length())
+    bits = min(MAX_BITS, 62 - n.bit_length())
     low = float(values.min())
     high = float(values.max())
     span = max(high - low, sigma)
-    scale = max(span, TINY) if span > 0.0 else 1.0
+    scale = max(span, MIN_SCALE) if span > 0.0 else 1.0
 
     def means(center: float, order: int) -> list[float]:
         sums = np.zeros((order, 2), dtype=np.int64)
@@ -66,7 +76,7 @@ def powers(values: np.ndarray, order: int, sigma: float, counts: np.ndarray = RE
 
 
 def powers_of_rows(z: np.ndarray, order: int, sigma: float) -> Powers:
-    """Powers of samples about their means, of shape (samples, n), in one scale."""
+    """Return mean powers of samples, of shape (samples, n), about their means, in one scale."""
     center = z.mean(axis=-1)
     deviation = z - center[:, None]
     scale = float(max(np.abs(deviation).max(), sigma)) or 1.0
@@ -75,24 +85,24 @@ def powers_of_rows(z: np.ndarray, order: int, sigma: float) -> Powers:
 
 
 def original_moments(masked: Powers, law: Law) -> Powers:
-    """Mean powers of the original values about the centre of the masked ones."""
+    """Return mean powers of the original values about the centre of the masked ones."""
     noise = law.noise_moments(len(masked.means) - 1, masked.scale)
     return masked._replace(means=theorem_2_1(masked.means, law.p, noise))
 
 
 def noise_variance(law: Law, unit: float) -> float:
-    """(1-p) s^2, what masking adds to a variance, in squares of the unit."""
+    """Return (1-p) s^2, the variance that noise adds, in squares of the unit."""
     return float((1.0 - law.p) * law.noise_moments(2, unit)[2])
 
 
 def theorem_2_1(masked: np.ndarray, p: float, *noise: np.ndarray) -> np.ndarray:
-    """Moments of the original from those of the masked values, about the same centre.
+    """Return moments of the original, given those of the masked values about the same centre.
 
     Parameters
     ----------
     masked : ndarray of shape (orders, ...) or (orders, orders, ...)
-        Moments of a column; or, with the noise of two, the mixed ones of columns that were masked
-        together.
+        Moments of a column; or, with the noise of two columns, the mixed moments of columns that
+        were masked together.
     p : float
         The share of swapped records; 0 where all records have noise.
     *noise : ndarray of shape (orders,)
@@ -107,7 +117,7 @@ def theorem_2_1(masked: np.ndarray, p: float, *noise: np.ndarray) -> np.ndarray:
     of_z = np.reshape(masked, (*shape, -1))
     original = np.zeros(of_z.shape)
     for orders in np.ndindex(shape):
-        # where that of these orders is still 0
+        # the moment of these orders itself is still 0 here
         noisy = original[tuple(slice(k + 1) for k in orders)]
         for k, matrix in zip(orders[::-1], matrices[::-1], strict=True):
             noisy = matrix[k, : k + 1] @ noisy
@@ -116,7 +126,7 @@ def theorem_2_1(masked: np.ndarray, p: float, *noise: np.ndarray) -> np.ndarray:
 
 
 def shift(about: np.ndarray, distance: float | np.ndarray) -> np.ndarray:
-    """Moments about a point `distance` below the centre: E (D + distance)^k from E D^k."""
+    """Return moments about a point `distance` below the centre: E (D + distance)^k from E D^k."""
     return np.array(
         [
             sum(comb(k, j) * about[j] * distance ** (k - j) for j in range(k + 1))
@@ -126,8 +136,10 @@ def shift(about: np.ndarray, distance: float | np.ndarray) -> np.ndarray:
 
 
 def noise_matrix(noise: np.ndarray) -> np.ndarray:
-    """The matrix that takes moments of X, of orders 0, 1, 2, ..., to those of X + Y, from those of
-    Y."""
+    """Return the matrix that turns moments of X, of orders 0, 1, 2, ..., into those of X + Y.
+
+    `noise` holds the moments of Y.
+    """
     matrix = np.zeros((len(noise), len(noise)))
     for k in range(len(noise)):
         matrix[k, k::-1] = [

@@ -1,16 +1,16 @@
-r"""Intervals of the variance and the standard deviation of the original, which are never negative.
+r"""Computes intervals of the variance and the standard deviation of the original, never negative.
 
-The squared standard error of an estimated variance is a quadratic in the variance v itself, n
-s(v)^2 = a + b v + c v^2. Masking alone makes a and b, which are known; c comes from the kurtosis.
-On the scale
-:math:`\tau(v) = \sqrt n \int_0^v du / s(u)` the standard error is 1 everywhere. Where the noise is small this
-is the logarithm of v, where it is wide it is v itself in standard errors. On it lies the interval
-of Feldman and Cousins for a parameter that is not below 0.
+The squared standard error of an estimated variance is a quadratic in the variance v itself,
+n s(v)^2 = a + b v + c v^2. The law of the noise determines a and b; c depends on the kurtosis. On
+the scale :math:`\tau(v) = \sqrt n \int_0^v du / s(u)` the standard error is 1 everywhere. Where
+the noise is small, tau is the logarithm of v; where it is large, tau is v in standard errors. The
+interval is that of Feldman and Cousins on this scale, for a parameter that is not below 0.
 
-See docs/inference.rst, "The variance".
+Of the estimate by Theorem 2.1 of Ghatak & Roy; see docs/inference.rst, "The variance".
 """
 
-from typing import Any, NamedTuple
+from collections.abc import Callable
+from typing import NamedTuple
 
 import numpy as np
 
@@ -23,27 +23,28 @@ from condmask.inference.interval import (
 )
 from condmask.moments.moment_interval import Sampled, moment_variance, scaled_variance
 
-# The kurtosis less 1 that is taken where noise hides it, and how far it may lie from that: 2 is
-# that of a normal distribution, 8 that of an exponential one.
+# prior of the kurtosis less 1, which counts where noise hides the kurtosis: 2 is that of a normal
+# law, 8 that of an exponential one
 USUAL_KURTOSIS = 3.0
-SPREAD = 3.0
-# standard errors, beyond which the bound at 0 matters for no confidence level
-CLEAR_OF_ZERO = 40.0
+SPREAD_OF_KURTOSIS = 3.0
+MAX_ERRORS_FROM_ZERO = 40.0  # beyond which the bound at 0 has no effect at any level
 NOT_POSITIVE = "the variance is not estimated positive"
 SMALLEST_ANGLE = 1e-150  # below which sinh(k) / k and artanh(k) / k are 1
 
 
-def variance_interval(sampled: Sampled, level: Any, target: Target, *, root: bool) -> Interval:
+def variance_interval(
+    sampled: Sampled, level: float | np.ndarray, target: Target, *, root: bool
+) -> Interval:
     """Return the interval of the variance, or that of the standard deviation: its roots.
 
-    An array of levels has an axis in place of that of samples.
+    With an array of levels, the axis of samples is that of levels.
     """
     scaled = scaled_variance(sampled)
     error = moment_variance(sampled, 2, central=True).standard_error(sampled.n, target)
     power = 0.5 if root else 1.0
     quantity = "the standard deviation" if root else "the variance"
     curve = error_curve(sampled, scaled, sampled.n * error**2, target)
-    low, high = ends(scaled, curve, sampled.n, level)
+    low, high = ends_of_variance(scaled, curve, sampled.n, level)
     with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
         unit = np.float64(sampled.masked.scale) ** (2.0 * power)
         error = power * error * scaled ** (power - 1.0) * unit
@@ -84,7 +85,7 @@ class ErrorCurve(NamedTuple):
         return np.asarray(np.where(error > 0.0, distance, np.inf))
 
     def moved(self, variance: np.ndarray, distance: np.ndarray) -> np.ndarray:
-        """Return the variances that lie such distances above others, or below."""
+        """Return the variances at a distance above others, or below if it is negative."""
         angle = np.sqrt(self.square) * distance
         along = self.error(variance) * distance * _over_angle(np.sinh, angle)
         bent = 0.25 * self.slope * (distance * _over_angle(np.sinh, 0.5 * angle)) ** 2
@@ -111,26 +112,27 @@ def error_curve(
     positive = np.maximum(variance, 0.0)
     if weight == 0.0:
         return ErrorCurve(constant, slope, np.zeros(positive.shape))
-    # how the squares of originals vary, (kurtosis - 1) v^2, and the variance of that estimate if v
+    # the variance of squared originals, (kurtosis - 1) v^2; and the variance of its estimate if v
     # is 0
     spread = (square - constant - slope * variance) / weight
     hidden = (1.0 - p) * (noise[8] - (1.0 - p) * noise[4] ** 2) / sampled.n
-    numerator = USUAL_KURTOSIS * hidden + SPREAD**2 * positive**2 * spread
-    denominator = hidden + SPREAD**2 * positive**4
+    numerator = USUAL_KURTOSIS * hidden + SPREAD_OF_KURTOSIS**2 * positive**2 * spread
+    denominator = hidden + SPREAD_OF_KURTOSIS**2 * positive**4
     usual = np.full(positive.shape, USUAL_KURTOSIS)
     kurtosis = np.divide(numerator, denominator, out=usual, where=denominator > 0.0)
     return ErrorCurve(constant, slope, weight * np.maximum(kurtosis, 0.0))
 
 
 def _weight_of_spread(p: float, target: Target, *, shared_donors: bool) -> float:
-    """Return by what the variance of the squared originals is multiplied in the squared standard
-    error."""
+    """Return the factor of the variance of squared originals in the squared standard error."""
     of_sample = 1.0 if target == "population" else 0.0
     of_donors = 1.0 - (1.0 - p) ** 2 if shared_donors and p < 1.0 else 0.0
     return of_sample + of_donors
 
 
-def ends(variance: Any, curve: ErrorCurve, n: int, level: Any) -> tuple[np.ndarray, np.ndarray]:
+def ends_of_variance(
+    variance: np.ndarray | float, curve: ErrorCurve, n: int, level: float | np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
     """Return both ends of intervals, in the shape of the levels and the variances together."""
     estimate = np.atleast_1d(variance)
     curve = curve._replace(square=np.atleast_1d(curve.square))
@@ -140,20 +142,20 @@ def ends(variance: Any, curve: ErrorCurve, n: int, level: Any) -> tuple[np.ndarr
         estimate, least, out=np.zeros(estimate.shape), where=(estimate < 0.0) & (least > 0.0)
     )
     errors_from_zero = np.sqrt(n) * (curve.distance(positive) + below)
-    place = np.minimum(errors_from_zero, CLEAR_OF_ZERO)
-    found = []
+    place = np.minimum(errors_from_zero, MAX_ERRORS_FROM_ZERO)
+    ends = []
     for each in np.ravel(level).tolist():
         low, high = bounded.not_negative(place, each)
         start = np.maximum(place, 0.0)
-        least_variance = curve.moved(positive, (low - start) / np.sqrt(n))
-        most_variance = curve.moved(positive, (high - start) / np.sqrt(n))
-        found.append([np.where(low > 0.0, np.maximum(least_variance, 0.0), 0.0), most_variance])
+        lower = curve.moved(positive, (low - start) / np.sqrt(n))
+        upper = curve.moved(positive, (high - start) / np.sqrt(n))
+        ends.append([np.where(low > 0.0, np.maximum(lower, 0.0), 0.0), upper])
     shape = np.broadcast_shapes(np.shape(level), np.shape(variance))
-    low, high = (np.reshape(each, shape) for each in np.moveaxis(np.array(found), 1, 0))
+    low, high = (np.reshape(each, shape) for each in np.moveaxis(np.array(ends), 1, 0))
     return low, high
 
 
-def _over_angle(function: Any, angle: np.ndarray) -> np.ndarray:
+def _over_angle(function: Callable[[np.ndarray], np.ndarray], angle: np.ndarray) -> np.ndarray:
     """Return function(angle) / angle, which is 1 at 0."""
     ratio = np.ones(angle.shape)
     return np.asarray(

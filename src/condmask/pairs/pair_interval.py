@@ -159,14 +159,16 @@ def _why_little(n: int, enough: float, pair: Pair, found: Correlation) -> str:
     """
     if enough > 0.0:
         some = f"at least {ceil(enough):,}" if np.isfinite(enough) else "far more"
-        hidden = "it may be anything, since so much noise hides whether the original varies at all"
-        return f"{hidden}; it takes {some} records"
+        return (
+            "it cannot be bounded, since the noise is so large that even the variance of the "
+            f"original is not significantly positive; it takes {some} records"
+        )
     share = pair.share * float(np.prod(np.minimum(found.kept, 1.0)))
     if np.isnan(found.r) or n * share >= ENOUGH:
         return ""
     return (
-        f"{n} masked records say as much about it as {n * share:.2g} unmasked ones; {ceil(ENOUGH / share):,} "
-        f"would say as much as {ENOUGH:.0f}"
+        f"{n} masked records carry as much information about it as {n * share:.2g} unmasked ones; "
+        f"{ceil(ENOUGH / share):,} would carry as much as {ENOUGH:.0f}"
     )
 
 

@@ -16,7 +16,7 @@ from condmask.linear.chunks import Chunk, Chunks
 from condmask.linear.pseudo_values import PseudoValues, refuse_small_pools
 from condmask.linear.records import Records
 from condmask.linear.variance import variances_of_sums
-from condmask.moments.influence import of_pair
+from condmask.moments.influence import influence_of_pair
 from condmask.moments.theorem_2_1 import noise_variance
 from condmask.pairs import theorem_2_5
 from condmask.pairs.theorem_2_5 import DEGREE, PairMoments, original_moments
@@ -38,7 +38,7 @@ class Pair(NamedTuple):
         One masked record says as much about a correlation with a plain column as this many
         unmasked ones.
     variances : callable
-        Gives, from weights of shape (..., functions, 3) as `of_pair` takes them, the variances of
+        Gives, from weights of shape (..., functions, 3) as `influence_of_pair` takes them, the variances of
         functions of the covariance and the variances, about the file and about the population: (2,
         ..., functions).
     linear : callable, optional
@@ -116,7 +116,7 @@ def pair_variances(
     share = size / size.sum(axis=-1, keepdims=True)
     of_pools = released[..., 1, 0], released[..., 0, 1]
     means = tuple(np.sum(share * each, axis=-1, keepdims=True) for each in of_pools)
-    functions = of_pair(
+    functions = influence_of_pair(
         weights,
         means,
         plain=None if law_of_w is not None else of_pools,

@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from condmask import _checks
-from condmask.estimates.estimate import Estimates, estimate_records
+from condmask.estimates.from_values import Estimates, estimate_records
 from condmask.law import Law
 from condmask.masking.scheme import Columns, Scheme
 

@@ -10,7 +10,8 @@ import numpy as np
 
 from condmask import _checks, frames
 from condmask.errors import ArgumentError
-from condmask.estimates.estimate import Estimate, estimate_parts
+from condmask.estimates.estimate import Estimate
+from condmask.estimates.from_values import estimate_parts
 from condmask.estimates.origin import warn_of_other_records
 from condmask.files.about import Published
 from condmask.files.arrow import pa

@@ -8,7 +8,7 @@ from condmask._randomness import check_rng, release_key
 from condmask.disclosure.audit import DEFAULT_LIMITS
 from condmask.disclosure.policy import accepted_codes
 from condmask.estimates.counts import Counts
-from condmask.estimates.estimate import Estimates, estimate_counts, estimate_records
+from condmask.estimates.from_values import Estimates, estimate_counts, estimate_records
 from condmask.marks import marked, refuse_marked
 from condmask.masking.ends import AUTO
 from condmask.masking.swap_scheme import SwapScheme

@@ -21,7 +21,7 @@ from condmask.inference.interval import EstimateWarning, UndefinedError
 from condmask.inference.polynomial_variance import polynomial_covariance
 from condmask.law import EXACT
 from condmask.linear.chunks import Chunk, Chunks
-from condmask.moments.influence import of_pair
+from condmask.moments.influence import influence_of_pair
 from condmask.pairs import theorem_2_5
 from condmask.pairs.pair_variance import Pair, linear_covariance
 from condmask.pairs.theorem_2_5 import DEGREE, PairMoments
@@ -103,7 +103,7 @@ def _variances(
         return (undone[:, own.cell[chunk.rows]] @ of_w[:, 1:] / released.n,)
 
     (moments[:DEGREE, 1:],) = Chunks(own.records, w).fold(mixed)
-    h = of_pair(weights, (0.0, 0.0)).h
+    h = influence_of_pair(weights, (0.0, 0.0)).h
     file = np.asarray(weights)[:, 0] ** 2 * of_covariance
     return np.array(
         [file, file + np.maximum(polynomial_covariance(h, h, moments)[:, 0], 0.0) / released.n]
