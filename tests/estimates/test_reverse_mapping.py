@@ -386,7 +386,9 @@ def test_how_covariances_of_columns_masked_together_err_is_not_known():
         (own.covariance_interval, (np.nan, np.nan)),
         (own.correlation_interval, (-1.0, 1.0)),
     ):
-        with pytest.warns(cm.EstimateWarning, match="covariance: how estimates err from columns"):
+        with pytest.warns(
+            cm.EstimateWarning, match="covariance: the error of estimates from columns"
+        ):
             interval = ask(other)
         np.testing.assert_equal(
             (interval.low, interval.high, interval.standard_error), (*ends, np.nan)

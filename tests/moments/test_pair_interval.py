@@ -17,7 +17,7 @@ import condmask as cm
 from condmask.inference.interval import UndefinedError
 from condmask.law import Law
 from condmask.pairs.pair_interval import correlation
-from condmask.pairs.pair_variance import pair_of
+from condmask.pairs.pair_variance import conditional_pair
 from condmask.pairs.theorem_2_5 import PairMoments
 
 DONORS = ("sample", "permutation")
@@ -92,7 +92,7 @@ def test_variances_are_those_of_the_law_of_the_records_in_full(donors, together)
     moments = PairMoments(np.zeros(2), np.ones(2), sums, sums[:, :3, 0])
     mx, mw = np.einsum("p,pcq,pq->c", share, columns, chances)
 
-    pair = pair_of(
+    pair = conditional_pair(
         moments, laws[0], laws[1] if together else None, shared_donors=donors == "sample"
     )
 

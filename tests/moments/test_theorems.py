@@ -27,7 +27,7 @@ from condmask.moments.moment_interval import Sampled, moment, moment_interval, v
 from condmask.moments.theorem_2_1 import Powers, powers, powers_of_rows
 from condmask.moments.variance_interval import variance_interval
 from condmask.pairs.pair_interval import correlation
-from condmask.pairs.pair_variance import pair_of
+from condmask.pairs.pair_variance import conditional_pair
 from condmask.pairs.theorem_2_5 import pair_moments
 
 
@@ -81,7 +81,9 @@ def test_moments_and_the_covariance_are_unbiased():
     z, chance = outcomes(x, [0] * 4)
     sampled = Sampled(4, LAW, True, powers_of_rows(z, 3, LAW.sigma))
 
-    pair = pair_of(pair_moments(z, np.tile(w, (len(z), 1))), LAW, None, shared_donors=True)
+    pair = conditional_pair(
+        pair_moments(z, np.tile(w, (len(z), 1))), LAW, None, shared_donors=True
+    )
 
     assert chance @ pair.covariance * pair.unit == pytest.approx(np.cov(x, w)[0, 1], rel=1e-12)
     for order in (1, 2, 3):
@@ -161,7 +163,7 @@ def test_rows_have_the_intervals_of_single_samples(scheme, n, r, target):
     w = 1e6 * w
     sampled = Sampled(n, law, scheme.shared_donors, powers_of_rows(z, 6, law.sigma))
     of_pairs = correlation(
-        pair_of(pair_moments(z, w), law, None, shared_donors=scheme.shared_donors)
+        conditional_pair(pair_moments(z, w), law, None, shared_donors=scheme.shared_donors)
     )
     of_levels = np.array(levels)[:, None]
     found = [

@@ -16,8 +16,8 @@ from condmask.linear.pseudo_values import ConditionalPseudoValues, PseudoValues
 from condmask.linear.records import Named, Records
 from condmask.masking.reverse_mapping import ReverseMappingScheme
 from condmask.masking.scheme import Scheme
-from condmask.pairs.pair_variance import Pair, linear_covariance, pair_of
-from condmask.pairs.theorem_2_5 import of_columns
+from condmask.pairs.pair_variance import Pair, conditional_pair, linear_covariance
+from condmask.pairs.theorem_2_5 import moments_of_columns
 from condmask.reverse_mapping import pairs
 from condmask.reverse_mapping.pseudo_values import ReverseMapped
 
@@ -72,9 +72,11 @@ class ConditionalEstimator:
         other : Estimator, optional
             The estimator of the other column, if it was masked together with this one.
         """
-        moments = of_columns(self.records, w)
+        moments = moments_of_columns(self.records, w)
         law_of_w = None if other is None else other.law
-        pair = pair_of(moments, self.law, law_of_w, shared_donors=self.scheme.shared_donors)
+        pair = conditional_pair(
+            moments, self.law, law_of_w, shared_donors=self.scheme.shared_donors
+        )
         if other is not None:
             return pair
         return pair._replace(
@@ -117,7 +119,7 @@ class ReverseMappedEstimator:
         mapped = self.linear()
         if isinstance(other, ReverseMappedEstimator):
             return pairs.joint(mapped, other.pseudo_values)
-        return pairs.pair_of(mapped, w)
+        return pairs.pair_with_unmasked(mapped, w)
 
 
 Estimator = ConditionalEstimator | ReverseMappedEstimator

@@ -16,7 +16,8 @@ Intervals of means, totals and shares of totals tolerate more: for exponential v
 their nominal coverage from some 100 records on. They miss on one side, because of the skewness
 E (X - mu)^3 / Var^1.5, which grows faster than the fourth root of n where the tail index is below
 2.4. So there is a warning where it is above 3 and above (n/2)^(1/4). Of samples of 200 or more
-normal, exponential or lognormal(.5) values at most 4% give a warning, of Pareto's law of index 2.5 three quarters.
+normal, exponential or lognormal(.5) values at most 4% give a warning, of Pareto's law of index
+2.5 three quarters.
 """
 
 from collections.abc import Sequence

@@ -1,11 +1,11 @@
-"""Intervals of the covariance and the correlation of the originals of two columns.
+"""Computes intervals of the covariance and the correlation of the originals of two columns.
 
-Of the estimates of Theorem 2.5 (docs/inference.rst, "Groups, weights, regressions, pairs").
+Of the estimates of Theorem 2.5 of Ghatak & Roy (docs/inference.rst, "Groups, weights, regressions, pairs").
 """
 
 from collections.abc import Sequence
 from math import ceil
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.polynomial.polynomial import polyval
@@ -25,29 +25,28 @@ from condmask.moments.heavy_tails import kurtosis, plain_kurtosis, warn_of_heavy
 from condmask.moments.theorem_2_1 import Powers, shift
 from condmask.pairs.pair_variance import Pair
 
-TARGETS: tuple[Target, Target] = (
-    "file",
-    "population",
-)  # in the order of the variances of a `Pair`
-RHO = np.array([-1.0, 0.0, 1.0])  # hypotheses of a correlation
-ENOUGH = 10.0  # unmasked records, whose correlation is known to some .3
+VARIANCE_TARGETS: tuple[Target, Target] = ("file", "population")  # the order in a `Pair`
+RHO = np.array([-1.0, 0.0, 1.0])  # hypothetical correlations at which the error is computed
+MIN_UNMASKED_PAIRS = 10.0  # whose correlation has a standard error of some .3
 NO_CORRELATION = "a column is constant, or its variance is estimated negative"
 MASKED_TOGETHER = "both columns were masked together by reverse mapping"
 
 
 class Correlation(NamedTuple):
-    """The correlation of the originals and how it varies; of several samples along leading axes.
+    """Correlation of the originals with the figures of its intervals.
+
+    Leading axes run over samples.
 
     Attributes
     ----------
     r : ndarray
         NaN where a variance is estimated negative or zero.
     square : ndarray of shape (2, ..., 3)
-        About the file and about the population, the factors of 1, rho and rho^2 in the squared
-        standard error if rho is the correlation.
+        The factors of 1, rho and rho^2 in the squared standard error if rho is the correlation;
+        about the file and about the population.
     variance, error, kept : ndarray of shape (..., 2)
-        The variance of each original, its standard error about the file, and what part it is of
-        that of the masked values.
+        The variance of each original, its standard error about the file, and its ratio to the
+        variance of the masked values.
     """
 
     r: np.ndarray
@@ -57,11 +56,12 @@ class Correlation(NamedTuple):
     kept: np.ndarray
 
     def needed(self, level: float) -> np.ndarray:
-        """How many times as many records show that an original varies at all; 0 where these do.
+        """Return the factor by which more records are needed to show that both originals vary.
 
-        Nothing is known about a correlation otherwise. With a variance at the upper end of its own
-        interval, so many make the lower end positive as are needed for half the length. With
-        little noise a variance is not small, but heavy tails leave it uncertain.
+        It is 0 if these records show it; otherwise nothing is known about the correlation. For a
+        variance at the upper end of its interval, the lower end becomes positive with the number
+        of records that halves the length. With little noise a variance counts as known: only heavy
+        tails leave it uncertain.
         """
         reach = multiplier(level) * self.error
         upper = self.variance + reach
@@ -72,23 +72,23 @@ class Correlation(NamedTuple):
             np.where((self.variance <= reach) & (self.kept < 0.5), times, 0.0).max(axis=-1)
         )
 
-    def ends(self, level: float, target: Target) -> tuple[Any, Any]:
-        """The ends of intervals, from -1 to 1 where the noise hides the original or errors are not
-        known."""
+    def ends(self, level: float, target: Target) -> tuple[np.ndarray, np.ndarray]:
+        """Return the ends of intervals; -1 and 1 where noise hides the original or the error is
+        not known."""
         low, high = (np.full(self.r.shape, end) for end in (-1.0, 1.0))
-        square = self.square[TARGETS.index(target)]
+        square = self.square[VARIANCE_TARGETS.index(target)]
         known = ~np.isnan(square[..., 0]) & (self.needed(level) == 0.0)
         low[known], high[known] = bounded.bounded_interval(self.r[known], square[known], level)
-        return low[()], high[()]
+        return low, high
 
 
 def correlation(pair: Pair) -> Correlation:
-    """The correlation of a pair."""
+    """Return the correlation of a pair."""
     originals = pair.originals
     released = pair.released
     positive = np.where(originals > 0.0, originals, np.nan)[..., None, :]
     weights = np.zeros((*positive.shape[:-2], RHO.size + 2, 3))
-    # r - rho, the estimate less a hypothesis, is linear in rho, and so its variance is a quadratic
+    # the variance of r - rho is a quadratic in rho
     weights[..., : RHO.size, 0] = 1.0 / np.sqrt(positive).prod(axis=-1)
     weights[..., : RHO.size, 1:] = -0.5 * RHO[:, None] / positive
     weights[..., RHO.size :, 1:] = np.eye(2)
@@ -103,13 +103,13 @@ def correlation(pair: Pair) -> Correlation:
 def covariance_interval(
     pair: Pair, level: float, target: Target, names: Sequence[str]
 ) -> Interval:
-    """The interval of the covariance: exact given the file with a plain column, else by the
-    theorem.
+    """Return the interval of the covariance.
 
-    Warnings of heavy tails call the columns by `names`.
+    Its error about the file is estimated without bias for an unmasked second column, and by the
+    general theorem otherwise. `names` are those of the columns in warnings of heavy tails.
     """
     variances = pair.variances(np.eye(1, 3))[:, 0] if pair.linear is None else pair.linear()
-    variance = np.maximum(variances[TARGETS.index(target)], 0.0)
+    variance = np.maximum(variances[VARIANCE_TARGETS.index(target)], 0.0)
     warn_of_heavy_tails(kurtoses(pair), int(pair.moments.n), "covariances", names)
     estimate, error = (float(each) * pair.unit for each in (pair.covariance, np.sqrt(variance)))
     reason = MASKED_TOGETHER if np.isnan(error) else BEYOND_FLOATS
@@ -119,64 +119,65 @@ def covariance_interval(
 def correlation_interval(
     pair: Pair, level: float, target: Target, names: Sequence[str]
 ) -> Interval:
-    """The interval of the correlation: all values that the test does not reject.
+    """Return the interval of the correlation: all values that the test does not reject.
 
-    Warnings of heavy tails call the columns by `names`.
+    `names` are those of the columns in warnings of heavy tails.
     """
     n = int(pair.moments.n)
-    found = correlation(pair)
-    nearest = np.clip(found.r, -1.0, 1.0)[()]
+    estimated = correlation(pair)
+    nearest = np.clip(estimated.r, -1.0, 1.0)[()]
     square = polyval(
-        nearest, np.moveaxis(found.square[TARGETS.index(target)], -1, 0), tensor=False
+        nearest, np.moveaxis(estimated.square[VARIANCE_TARGETS.index(target)], -1, 0), tensor=False
     )
     error = np.sqrt(np.maximum(square, 0.0))
-    ends = found.ends(level, target)
-    reason = NO_CORRELATION if np.isnan(found.r) else MASKED_TOGETHER
+    ends = estimated.ends(level, target)
+    reason = NO_CORRELATION if np.isnan(estimated.r) else MASKED_TOGETHER
     answer = interval(nearest, error, level, target, "correlation", ends=ends, reason=reason)
-    little = _why_little(n, n * float(found.needed(level)), pair, found)
+    little = _why_little(n, n * float(estimated.needed(level)), pair, estimated)
     if little:
         warn(f"correlation: {little}", EstimateWarning)
     elif not np.isnan(error).all():
         warn_of_heavy_tails(kurtoses(pair), n, "correlations", names)
-    return answer._replace(about=answer.about + _remark(float(found.r)))
+    return answer._replace(about=answer.about + _remark(float(estimated.r)))
 
 
 def _remark(r: float) -> str:
-    """What is said of an estimate that is no correlation."""
+    """Return a remark on an estimate outside [-1, 1] or NaN, else an empty text."""
     if np.isnan(r):
         return f"; {NO_CORRELATION}"
     outside = f"; the estimate, {r:.4g}, lies outside [-1, 1], and the nearest end is given"
     return outside if abs(r) > 1.0 else ""
 
 
-def _why_little(n: int, enough: float, pair: Pair, found: Correlation) -> str:
-    """Why the records say little, and how many are needed: `enough` of them, where noise hides the
-    original.
+def _why_little(n: int, needed: float, pair: Pair, estimated: Correlation) -> str:
+    """Return a warning if the records carry little information, with the number needed.
 
-    If two columns are independent, n masked pairs say as much about their correlation as
-    n (1-p)^2 Var X / Var Z unmasked ones; for columns masked together, which keep their pairs when
-    they are swapped, as n (Var X / Var Z) (Var X' / Var Z').
+    `needed` is the number of records for which noise no longer hides the original, 0 if it does
+    not. If two columns are independent, n masked pairs carry as much information about their
+    correlation as n (1-p)^2 Var X / Var Z unmasked pairs; for columns masked together, which keep
+    their pairs when they are swapped, as n (Var X / Var Z) (Var X' / Var Z') pairs.
     """
-    if enough > 0.0:
-        some = f"at least {ceil(enough):,}" if np.isfinite(enough) else "far more"
+    if needed > 0.0:
+        some = f"at least {ceil(needed):,}" if np.isfinite(needed) else "far more"
         return (
             "it cannot be bounded, since the noise is so large that even the variance of the "
             f"original is not significantly positive; it takes {some} records"
         )
-    share = pair.share * float(np.prod(np.minimum(found.kept, 1.0)))
-    if np.isnan(found.r) or n * share >= ENOUGH:
+    share = pair.share * float(np.prod(np.minimum(estimated.kept, 1.0)))
+    if np.isnan(estimated.r) or n * share >= MIN_UNMASKED_PAIRS:
         return ""
     return (
         f"{n} masked records carry as much information about it as {n * share:.2g} unmasked ones; "
-        f"{ceil(ENOUGH / share):,} would carry as much as {ENOUGH:.0f}"
+        f"{ceil(MIN_UNMASKED_PAIRS / share):,} would carry as much as {MIN_UNMASKED_PAIRS:.0f}"
     )
 
 
-def kurtoses(pair: Pair) -> list[Any]:
-    """The kurtosis of the originals of both columns; NaN where it is not known."""
+def kurtoses(pair: Pair) -> list[np.ndarray]:
+    """Return the kurtosis of the originals of both columns; NaN where it is not known."""
     means = np.moveaxis(pair.moments.means, (-2, -1), (0, 1))
     columns = zip((means[:, 0], means[0]), pair.moments.unit, pair.laws, strict=True)
-    found = [kurtosis(Powers(0.0, unit, own), law or EXACT) for own, unit, law in columns]
+    first, second = (kurtosis(Powers(0.0, unit, own), law or EXACT) for own, unit, law in columns)
     if pair.laws[1] is None:
-        found[1] = plain_kurtosis(*shift(means[0], -means[0, 1])[2:])
-    return found
+        _, _, *central = shift(means[0], -means[0, 1])
+        second = plain_kurtosis(*central)
+    return [first, second]

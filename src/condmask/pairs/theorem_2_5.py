@@ -1,12 +1,11 @@
-"""Covariance of the original with another column: Theorem 2.5, with strata, gaps and joint
-masking.
+"""Computes the covariance of the original with another column, with strata, gaps and joint masking.
 
-All comes from the moments of the released pairs by donor pool, i + j up to 4 in E a^i b^j, and
-these add: parts of a file are gone through once. A masked value has, given the file, the mean
-``f X_i + (1 - f) Xbar``, Xbar that of its pool and f = 1 - p - p/(n-1); the *pseudo-value* that
-solves this has the mean X_i. The covariance of pseudo-values with a plain column is that of the
-original, without bias, within strata and between them. Columns masked together keep their
-covariance (docs/theory.rst, "Covariance").
+Theorem 2.5 of Ghatak & Roy. The covariance follows from the moments E a^i b^j of the released
+pairs by donor pool, i + j up to 4. These add, so parts of a file are read once. Given the file, a
+masked value has the mean ``f X_i + (1 - f) Xbar``, where Xbar is the mean of its pool and
+f = 1 - p - p/(n-1); the *pseudo-value* that solves this has the mean X_i. The covariance of
+pseudo-values with an unmasked column is that of the original, without bias, within strata and
+between them. Columns masked together keep their covariance (docs/theory.rst, "Covariance").
 """
 
 from itertools import accumulate
@@ -18,22 +17,23 @@ import numpy as np
 from condmask._blocks import BLOCK
 from condmask.inference.interval import UndefinedError
 from condmask.linear.chunks import Chunks, add_padded, summed
-from condmask.linear.records import Records
+from condmask.linear.records import Column, Records
 from condmask.moments.theorem_2_1 import noise_matrix, theorem_2_1
 
-DEGREE = 4  # of the squares of polynomials of degree 2
+DEGREE = 4  # of moments: squares of polynomials of degree 2 are needed
 
 
 class PairMoments(NamedTuple):
-    """Sums over pairs of a masked value and one of another column; samples stand along leading
-    axes.
+    """Sums over pairs of a masked value and a value of another column.
+
+    Leading axes run over samples.
 
     Attributes
     ----------
     center : (float, float) or ndarray of shape (2, samples)
-        About which powers of both are taken, near their means.
+        The points about which powers of both columns are taken, near their means.
     unit : ndarray of shape (2,)
-        Of the powers, in which none is too large.
+        The units of both columns, in which no power is too large.
     sums : ndarray of shape (..., pools, 5, 5)
         The sums of a^i b^j over the records with both values, by donor pool, i + j up to 4.
     alone : ndarray of shape (..., pools, 3)
@@ -46,7 +46,7 @@ class PairMoments(NamedTuple):
     alone: np.ndarray
 
     def __add__(self, other: "PairMoments") -> "PairMoments":  # type: ignore[override]
-        """Those of the records of both."""
+        """Return the sums over the records of both."""
         share = other.n / np.maximum(self.n + other.n, 1.0)
         apart = other.center - self.center
         unit = np.max([self.unit, other.unit, np.abs(apart)], axis=0)
@@ -56,7 +56,7 @@ class PairMoments(NamedTuple):
         )
 
     def about(self, center: np.ndarray, unit: np.ndarray) -> "PairMoments":
-        """The same about another centre, in another unit."""
+        """Return the sums about another centre, in another unit."""
         distance = (self.center - center) / unit
         ratio = self.unit / unit
         orders = np.arange(DEGREE + 1)
@@ -65,67 +65,65 @@ class PairMoments(NamedTuple):
 
     @property
     def n(self) -> Any:
-        """The number of pairs."""
+        """Return the number of pairs, of each sample."""
         return self.sums[..., 0, 0].sum(axis=-1)
 
     @property
     def middle(self) -> np.ndarray:
-        """The means of both columns over the pairs, in units of the data."""
+        """Return the means of both columns over the pairs, in units of the data."""
         return np.asarray(self.center + self.unit * [self.means[1, 0], self.means[0, 1]])
 
     @property
     def means(self) -> np.ndarray:
-        """The means of a^i b^j over all pairs, of shape (..., 5, 5)."""
+        """Return the means of a^i b^j over all pairs, of shape (..., 5, 5)."""
         return np.asarray(self.sums.sum(axis=-3) / self.n[..., None, None])
 
     @property
     def by_pool(self) -> np.ndarray:
-        """The means of a^i b^j by pool, 0 in one without pairs."""
+        """Return the means of a^i b^j by pool, 0 in pools without pairs."""
         return np.asarray(self.sums / np.maximum(self.sums[..., :1, :1], 1.0))
 
 
 def pair_moments(z: np.ndarray, w: np.ndarray, pool: np.ndarray | None = None) -> PairMoments:
-    """Those of masked values and another column, both of shape (n,) or (samples, n), NaN where
-    missing.
+    """Return the sums for masked values and another column, of shape (n,) or (samples, n), NaN
+    where missing.
 
-    `pool` has the number of each record's donor pool; None where all are one.
+    `pool` has the number of each record's donor pool; None means that there is one.
     """
     here = ~np.isnan(z)
-    center, unit, (of_a, of_b) = zip(
-        _powers(z, here), _powers(w, here & ~np.isnan(w)), strict=True
-    )
-    code = None if pool is None else np.maximum(pool, 0)  # what is missing has powers of 0
+    center_a, unit_a, of_a = _deviation_powers(z, here)
+    center_b, unit_b, of_b = _deviation_powers(w, here & ~np.isnan(w))
+    code = None if pool is None else np.maximum(pool, 0)  # missing values have powers of 0
     alone = np.moveaxis(summed(of_a[..., :3, :], code), -2, -1)
     sums = np.zeros((*alone.shape[:-1], DEGREE + 1, DEGREE + 1))
     for i in range(DEGREE + 1):
         for j in range(DEGREE + 1 - i):
             sums[..., i, j] = summed(of_a[..., i, :] * of_b[..., j, :], code)
-    return PairMoments(np.array(center), np.array(unit), sums, alone)
+    return PairMoments(np.array([center_a, center_b]), np.array([unit_a, unit_b]), sums, alone)
 
 
-def of_columns(records: Records, w: Any) -> PairMoments:
-    """Those of the columns of a file, chunk by chunk."""
+def moments_of_columns(records: Records, w: Column) -> PairMoments:
+    """Return the sums for the columns of a file, read chunk by chunk."""
     chunks = Chunks(records, w, gaps=True)
-    (found,) = chunks.fold(
+    (total,) = chunks.fold(
         lambda chunk: (pair_moments(chunk.z, chunk.column(0), chunk.pool),), add, cells=BLOCK
     )
-    if found.n < 2:
+    if total.n < 2:
         raise UndefinedError(
-            f"other must have at least 2 values where z has them, got {int(found.n)}"
+            f"other must have at least 2 values where z has them, got {int(total.n)}"
         )
-    return found
+    return total
 
 
-def original_moments(
+def original_pair_moments(
     released: np.ndarray, p: float, noise: np.ndarray, noise_of_b: np.ndarray | None
 ) -> np.ndarray:
-    """Moments of the originals, of shape (..., 5, 5), from those of the released pairs of donor
-    pools.
+    """Return moments of the originals, of shape (..., 5, 5), given those of released pairs by pool.
 
-    By Theorem 2.1 in two variables where both columns were masked together, with the noise of
-    both. A plain column does not go with the swapped, of whose pairs the mixed moments are
-    products; what is left of these are moments of kept pairs, which have noise in one column
-    alone.
+    If both columns were masked together, Theorem 2.1 holds in two variables, with the noise of
+    both. An unmasked column stays with its record when a value is swapped, so mixed moments of
+    swapped pairs are products; without these, the moments of kept pairs remain, which have noise
+    in one column only.
     """
     masked = np.moveaxis(released, (-2, -1), (0, 1))
     if noise_of_b is not None:
@@ -138,9 +136,9 @@ def original_moments(
     return np.moveaxis(original, (0, 1), (-2, -1))
 
 
-def covariance(moments: PairMoments, factor: np.ndarray) -> Any:
-    """The covariance of pseudo-values, which lie 1 / factor times as far from the mean of their
-    pool."""
+def pseudo_covariance(moments: PairMoments, factor: np.ndarray) -> Any:
+    """Return the covariance of pseudo-values, which lie 1 / factor times as far from the mean of
+    their pool as masked values."""
     n = moments.n
     sums = moments.sums
     rest = (1.0 - 1.0 / factor) * moments.alone[..., 1] / np.maximum(moments.alone[..., 0], 1.0)
@@ -150,11 +148,11 @@ def covariance(moments: PairMoments, factor: np.ndarray) -> Any:
     return (of_product - total * sums[..., 0, 1].sum(axis=-1) / n) / (n - 1.0)
 
 
-def _powers(x: np.ndarray, present: np.ndarray) -> tuple[Any, float, np.ndarray]:
-    """The mean, a unit, and the powers of deviations of shape (..., 5, n), 0 of what is
-    missing."""
+def _deviation_powers(x: np.ndarray, present: np.ndarray) -> tuple[np.ndarray, float, np.ndarray]:
+    """Return the mean, a unit, and the powers of deviations, of shape (..., 5, n), with 0 for
+    missing values."""
     weight = present / np.maximum(present.sum(axis=-1, keepdims=True), 1)
-    # none of whose terms is too large
+    # a sum in which no term is too large
     center = np.sum(np.where(present, x, 0.0) * weight, axis=-1, keepdims=True)
     deviation = np.where(present, x - center, 0.0)
     unit = float(np.abs(deviation).max(initial=0.0)) or 1.0

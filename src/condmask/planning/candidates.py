@@ -43,7 +43,7 @@ from condmask.linear.records import Records
 from condmask.masking.ends import aggregate
 from condmask.moments.moment_interval import Sampled, moment_variance
 from condmask.moments.theorem_2_1 import Powers, noise_matrix
-from condmask.pairs.pair_variance import pair_of
+from condmask.pairs.pair_variance import conditional_pair
 from condmask.pairs.theorem_2_5 import DEGREE, PairMoments, pair_moments
 from condmask.publish.prepare import prepare
 from condmask.reverse_mapping.pseudo_values import ReverseMapped
@@ -262,7 +262,9 @@ def moment_variances(
     mean = unit**2 * np.array(moment_variance(column, 1, central=False))
     functions = derivatives(originals.means, unit, unit_of_w)
     weights = np.array(list(functions.values()))
-    file, both = x.size * pair_of(released, law, None, shared_donors=shared).variances(weights)
+    file, both = x.size * conditional_pair(released, law, None, shared_donors=shared).variances(
+        weights
+    )
     sample = both - file
     if scheme.reverse_mapping:
         pool = np.zeros(x.size, dtype=np.int64) if code is None else code

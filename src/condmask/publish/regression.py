@@ -18,7 +18,7 @@ from condmask.linear.masked_regress import fit
 from condmask.linear.masked_table import POWERS, Masked, Table
 from condmask.linear.records import Named
 from condmask.pairs.pair_interval import MASKED_TOGETHER
-from condmask.reverse_mapping.pairs import TOGETHER
+from condmask.reverse_mapping.pairs import UNKNOWN_ERROR
 
 
 def regress(
@@ -69,7 +69,7 @@ def regress(
     reason = MASKED_TOGETHER if table.masked.products else UNBOUNDED
     notes = np.where(finite, "", reason)
     if table.masked.products:
-        warn(f"regress: {TOGETHER}", EstimateWarning)
+        warn(f"regress: {UNKNOWN_ERROR}", EstimateWarning)
     elif not np.isfinite(low).all():
         warn(
             "regress: too few records for this scheme to bound some coefficients",

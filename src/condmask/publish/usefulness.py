@@ -25,12 +25,17 @@ from condmask.errors import ReleaseWarning, warn
 from condmask.inference.interval import UndefinedError
 from condmask.linear.records import Records
 from condmask.masking.ends import aggregate
-from condmask.reverse_mapping.pseudo_values import FEWEST, LARGE, LARGEST, ReverseMapped
+from condmask.reverse_mapping.pseudo_values import (
+    MAX_VARIATION,
+    MAX_VARIATION_UNWARNED,
+    MIN_POOL_RECORDS,
+    ReverseMapped,
+)
 from condmask.strata import values_by_pool
 
 MOST_VARIANCE = 5.0  # N^2 beyond which is warned
 # N of schemes that are suggested, the more useful first
-GOALS = (LARGE, float(np.sqrt(MOST_VARIANCE)))
+GOALS = (MAX_VARIATION_UNWARNED, float(np.sqrt(MOST_VARIANCE)))
 RECORDS = 1_000  # of which the message says how many unmasked ones they are worth
 HALVINGS = 14  # of the interval in which sigma is sought: to less than its second digit
 NARROWEST = 1e-3  # times sigma, from where it is sought
@@ -90,7 +95,7 @@ def variation_of(table: Table, name: str, scheme: Any) -> float:
             if variance
             else 1.0
         )
-    if min(values.size for _, values in values_by_pool(x, table.pool)) < FEWEST:
+    if min(values.size for _, values in values_by_pool(x, table.pool)) < MIN_POOL_RECORDS:
         return 1.0  # the guard rails speak of these
     released = x.astype(np.float64)
     if scheme.aggregate_ends:
@@ -106,8 +111,8 @@ def _loss(times: float, scheme: Any) -> str:
     lost = "no group mean and no regression can be estimated from this"
     much = f"{times:.1f} times as much as" if np.isfinite(times) else "without bound, and not as"
     vary = f"its pseudo-values vary {much} without noise"
-    if scheme.reverse_mapping and times > LARGEST:
-        return f"{lost}: {vary}, of which at most {LARGEST:g} times can be undone"
+    if scheme.reverse_mapping and times > MAX_VARIATION:
+        return f"{lost}: {vary}, of which at most {MAX_VARIATION:g} times can be undone"
     worth = RECORDS * (1.0 - scheme.p) ** 2 / times**2
     return (
         f"{lost}, unless of very many records: {vary}, and {RECORDS:,} of them tell as much of a mean as "

@@ -1,4 +1,4 @@
-r"""The law M by which reverse mapping moves values.
+r"""Computes the law M by which reverse mapping moves values.
 
 With w_a the share of the records at s_a and W its running sum, keys s_a + Y (on the log scale s_a
 e^Y) have the distribution function
@@ -28,13 +28,13 @@ from condmask.kernels.exponentials import weighted_sums
 GAP = 60.0  # sigmas: no noise reaches farther
 REACH = 8.6  # of normal noise, in sigmas
 DECAY = 0.5**0.5  # of Laplace noise of unit variance
-STEPS = 64
-EXACT = 1e-13  # until thresholds are known, by halving at least; a share
+MAX_SECANT_STEPS = 64
+MAX_SHARE_ERROR = 1e-13  # of H at a threshold
 NORMAL = Kernel(SPACING, lambda w: np.exp(-0.5 * w * w), 1.0)
 
 
 class Mapping:
-    """M of one donor pool.
+    """Computes M of one donor pool.
 
     Parameters
     ----------
@@ -49,22 +49,22 @@ class Mapping:
         self.at = at
         self.share = share
         self.noise = noise
-        self.cuts = thresholds(at, share, noise)  # between the values
+        self.cuts: np.ndarray = thresholds(at, share, noise)  # between the values
 
     def apply(self, h: np.ndarray) -> np.ndarray:
-        """M h: the mean of h at what a kept record gets, by its original."""
+        """Return M h, the mean of h at the value that a kept record gets, by its original."""
         steps = sums(self.noise, self.cuts, np.diff(h))(self.at) if h.size > 1 else 0.0
         return np.asarray(h[0] + steps)
 
     def adjoint(self, g: np.ndarray) -> np.ndarray:
-        """The adjoint under w: the mean of g at the original of a kept record, by what it got."""
+        """Return the adjoint under w: the mean of g at a kept record's original, by its new value."""
         weights = self.share * g
         below = sums(self.noise, self.at, weights)(self.cuts)
         return np.asarray(np.diff(below, prepend=0.0, append=weights.sum()) / self.share)
 
     @property
     def chances(self) -> np.ndarray:
-        """M as a matrix: by row, where the key of a kept record falls between thresholds."""
+        """Return M as a matrix: by row, the probabilities of a kept key between thresholds."""
         from scipy.special import ndtr  # takes .1 s to import
 
         u = np.concatenate(([-np.inf], self.cuts, [np.inf])) - self.at[:, None]
@@ -74,7 +74,8 @@ class Mapping:
 
 
 def thresholds(at: np.ndarray, share: np.ndarray, noise: str) -> np.ndarray:
-    """Where H reaches the running sums of shares: by secants, or halves where they stray."""
+    """Return where H reaches the running sums of shares, by secants or, if these leave the
+    interval, by halving."""
     of_noise = sums(noise, at, share)
     wanted = np.cumsum(share)[:-1]
     found = np.interp(wanted, of_noise(at), at)
@@ -82,9 +83,9 @@ def thresholds(at: np.ndarray, share: np.ndarray, noise: str) -> np.ndarray:
     low, high = np.full((2, wanted.size), [[at[0] - GAP], [at[-1] + GAP]])
     before = low
     was_off = -wanted
-    for _ in range(STEPS):
+    for _ in range(MAX_SECANT_STEPS):
         off = of_noise(found[rest]) - wanted[rest]
-        far = np.abs(off) > EXACT
+        far = np.abs(off) > MAX_SHARE_ERROR
         rest, off, before, was_off, low, high = (
             each[far] for each in (rest, off, before, was_off, low, high)
         )
@@ -103,8 +104,8 @@ def thresholds(at: np.ndarray, share: np.ndarray, noise: str) -> np.ndarray:
 def sums(
     noise: str, values: np.ndarray, weights: np.ndarray
 ) -> Callable[[np.ndarray], np.ndarray]:
-    """The function sum_j c_j F(x - v_j) of ascending v, F the distribution function of the
-    noise."""
+    """Return the function sum_j c_j F(x - v_j) for ascending v, where F is the distribution
+    function of the noise."""
     if noise == "normal":
         return Layer(values, weights, 1.0, REACH, NORMAL).at
     below = np.append(0.0, np.cumsum(weights))
@@ -114,7 +115,7 @@ def sums(
 
 
 def places(values: np.ndarray, sigma: float, scale: str) -> np.ndarray:
-    """Where ascending values lie on the line on which noise is added, in sigmas.
+    """Return the places of ascending values on the line on which noise is added, in sigmas.
 
     On the log scale negative values, zero and positive ones are out of reach of each other.
     """
@@ -126,7 +127,7 @@ def places(values: np.ndarray, sigma: float, scale: str) -> np.ndarray:
 
 
 def on_line(values: np.ndarray, sigma: float, scale: str) -> np.ndarray:
-    """Values or their logarithms, which ascend as the values do: a sigma from zero at least."""
+    """Return values, or signed logarithms in the order of the values, at least a sigma from 0."""
     if scale == "linear":
         return values
     logs = np.log(np.abs(np.where(values == 0.0, 1.0, values)))

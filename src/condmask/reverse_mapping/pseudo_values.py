@@ -1,8 +1,7 @@
-"""Records released by reverse mapping, undone one by one: pseudo-values, and how they vary given
-the file.
+"""Computes pseudo-values of records released by reverse mapping, and how they vary given the file.
 
-By donor pool, h with E[h(Z) | X] = X - mean is found from the released values alone (`undone`), so
-the pseudo-values ``mean + h(Z)`` have the originals as their means. Released values are the
+By donor pool, h with E[h(Z) | X] = X - mean is solved from the released values alone (`undone`),
+so the pseudo-values ``mean + h(Z)`` have the originals as their means. Released values are the
 originals in another order, so their sum over a pool is fixed, and weights count about their mean
 over it. Beyond that the variance given the file is taken to be that of independent draws,
 ``h^2 - g`` on average, where g is to the squares of deviations what h is to these; it is too large
@@ -12,7 +11,6 @@ M is the law of a large pool. In pools of 50 it shifts sums by less than .05 sta
 """
 
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 
@@ -20,37 +18,44 @@ from condmask.errors import warn
 from condmask.inference.interval import EstimateWarning, UndefinedError
 from condmask.linear.chunks import Chunk
 from condmask.linear.records import Records
+from condmask.masking.reverse_mapping import ReverseMappingScheme
 from condmask.moments.theorem_2_1 import shift
 from condmask.reverse_mapping.mapping import Mapping, on_line, places
 from condmask.strata import values_by_pool
 
-FEWEST = 50  # records of a pool
-LARGE = 1.5  # N, above which is warned
-MANY = 1 << 14  # records, of which values in a cell count as one
-CELLS = 64.0
-MOST = 4  # cells in a sigma, and for each record
-LARGEST = 5.0  # N, above which is refused
-ENOUGH = 0.01  # of the target, may be left
-SOME = 0.01
-NOTHING = 1e-3  # of the variance about the file: what the rest may add; without more steps
-MOST_STEPS = 500
+MIN_POOL_RECORDS = 50
+MAX_VARIATION = 5.0  # N, above which pseudo-values are refused
+MAX_VARIATION_UNWARNED = 1.5
+MAX_UNBINNED_RECORDS = 1 << 14  # of a pool; with more, all values in a cell count as one
+MAX_CELLS_PER_SIGMA = 64.0
+MAX_CELLS_PER_RECORD = 4
+MAX_RESIDUAL = 0.01  # of the target, at a step that is accepted
+# of the variance about the file, the part that the residual adds: at a step that is accepted, and
+# at which steps end
+MAX_ADDED_VARIANCE = 0.01
+NEGLIGIBLE_ADDED_VARIANCE = 1e-3
+MAX_STEPS = 500
 REFUSAL = (
-    "z must have more records (in each stratum), or have been masked with a smaller sigma, for statistics "
-    f"with other columns: its pseudo-values vary {{}}, and at most {LARGEST:g} times is allowed"
+    "z must have more records (in each stratum), or have been masked with a smaller sigma, for "
+    "statistics with other columns: its pseudo-values vary {}, and at most "
+    f"{MAX_VARIATION:g} times is allowed"
 )
 
 
-def cells_of(x: np.ndarray, scheme: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """The number of each value's cell, the means of cells, and how many records each holds.
+def cells_of_values(
+    x: np.ndarray, scheme: ReverseMappingScheme
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return the number of each value's cell, the means of cells, and their numbers of records.
 
     Cells are distinct values, or where there are many records, all values in a 64th of a sigma.
     """
-    if x.size <= MANY:
+    if x.size <= MAX_UNBINNED_RECORDS:
         value, cell, size = np.unique(x, return_inverse=True, return_counts=True)
     else:
         line = on_line(x, scheme.sigma, scheme.scale)
         line = (line - line.min()) / scheme.sigma
-        whole = (line * min(CELLS, MOST * x.size / max(line.max(), 1.0))).astype(np.int64)
+        per_sigma = MAX_CELLS_PER_RECORD * x.size / max(line.max(), 1.0)
+        whole = (line * min(MAX_CELLS_PER_SIGMA, per_sigma)).astype(np.int64)
         sizes = np.bincount(whole)
         cell = (np.cumsum(sizes > 0) - 1)[whole]
         size = sizes[sizes > 0]
@@ -78,47 +83,63 @@ class ReverseMapped:
     pools : list of (Mapping, slice, int)
         M between the cells of a pool, where these stand among those of all, and its records.
     cell : ndarray of shape (n,)
-        The number of each record's cell, those of all pools counted one after the other; -1 where
-        the value is missing.
+        The number of each record's cell, numbered through all pools; -1 where the value is
+        missing.
     number, counts : ndarray of shape (cells,)
-        The pool of each, and its records.
+        The pool of each cell, and its number of records.
     means, middle : ndarray of shape (cells,)
-        Of the released values, and of the pool.
+        The mean of the released values in each cell, and that of its pool.
     """
 
-    def __init__(self, records: Records, scheme: Any) -> None:
+    n: int
+    p: float
+    origin: float
+    unit: float
+    size: np.ndarray
+    factor: np.ndarray
+    share: np.ndarray
+    pools: list[tuple[Mapping, slice, int]]
+    cell: np.ndarray
+    number: np.ndarray
+    counts: np.ndarray
+    means: np.ndarray
+    middle: np.ndarray
+
+    def __init__(self, records: Records, scheme: ReverseMappingScheme) -> None:
         z = records.z
         pool = records.pools()
         self.p = float(scheme.p)
         self.records = records
         self.cell = np.full(z.size, -1, np.int32)
-        self.pools = list[tuple[Mapping, slice, int]]()
+        self.pools = []
         start = 0
-        found = []
+        cells_by_pool = []
         for rows, x in values_by_pool(z, pool):
-            if x.size < FEWEST:
+            if x.size < MIN_POOL_RECORDS:
                 raise UndefinedError(
-                    f"z must have at least {FEWEST} records (in each stratum) for statistics with other "
-                    f"columns after reverse mapping, got {x.size}: in fewer they are biased"
+                    f"z must have at least {MIN_POOL_RECORDS} records (in each stratum) for "
+                    f"statistics with other columns after reverse mapping, got {x.size}: in fewer "
+                    "they are biased"
                 )
-            cell, value, counts = cells_of(x, scheme)
+            cell, value, counts = cells_of_values(x, scheme)
             at = places(value, scheme.sigma, scheme.scale)
             cells = slice(start, start + value.size)
             self.cell[rows] = cell + start
             start = cells.stop
             self.pools.append((Mapping(at, counts / x.size, scheme.noise), cells, x.size))
-            found.append(
+            cells_by_pool.append(
                 (value, counts, np.full(value.size, 0 if pool is None else pool[rows[0]]))
             )
-        released, self.counts, self.number = map(np.concatenate, zip(*found, strict=True))
+        released, self.counts, self.number = map(np.concatenate, zip(*cells_by_pool, strict=True))
         self.origin = float(released[0])
         deviation = released - self.origin
         self.unit = float(np.abs(deviation).max()) or 1.0
         self.means = deviation / self.unit
-        self.size = self._by_pool(1.0)
+        self.size = self._by_pool(np.ones(()))
         self.n = int(self.size.sum())
         self.middle = (self._by_pool(self.means) / np.maximum(self.size, 1.0))[self.number]
-        self.factor = self.share = np.ones(self.size.size)
+        self.factor = np.ones(self.size.size)
+        self.share = self.factor
 
     def values(self, chunk: Chunk) -> np.ndarray:
         """Return the pseudo-values of a chunk."""
@@ -129,7 +150,9 @@ class ReverseMapped:
         which is 0."""
         return np.asarray(self.undone[1][self.cell[chunk.rows]]), 0.0
 
-    def in_common(self, total: np.ndarray, others: np.ndarray, q: np.ndarray, pools: Any) -> float:
+    def in_common(
+        self, total: np.ndarray, others: np.ndarray, q: np.ndarray, pools: np.ndarray | slice
+    ) -> float:
         """Return 0: variances are taken to be those of independent draws."""
         return 0.0
 
@@ -140,65 +163,70 @@ class ReverseMapped:
 
     @cached_property
     def h(self) -> np.ndarray:
-        """What a released value adds to the mean of its pool in a pseudo-value, by cell."""
+        """Return, by cell, the pseudo-value of a released value less the mean of its pool."""
         return self._solved(self.means - self.middle)
 
     @cached_property
     def variation(self) -> float:
-        """N: by how much h varies more than it must, the most of all pools."""
+        """Return N, the factor by which h varies more than values without noise, in the worst
+        pool."""
         of_h, of_x = (self._by_pool(each**2) for each in (self.h, self.means - self.middle))
         more = np.divide(of_h, of_x, out=np.zeros(of_x.size), where=of_x > 0.0)
         return max(1.0, (1.0 - self.p) * float(np.sqrt(more.max())))
 
     @cached_property
     def undone(self) -> tuple[np.ndarray, np.ndarray]:
-        """By cell the pseudo-values and their variances given the file."""
-        if self.variation > LARGEST:
+        """Return, by cell, the pseudo-values and their variances given the file."""
+        if self.variation > MAX_VARIATION:
             raise UndefinedError(
                 REFUSAL.format(f"{self.variation:.1f} times as much as without noise")
             )
         return self.middle + self.h, self.h**2 - self._solved((self.means - self.middle) ** 2)
 
     def warn_of_variation(self) -> None:
-        """Warn where pseudo-values vary so much more than without noise that statistics are less
-        certain."""
-        if LARGE < self.variation <= LARGEST:
+        """Warn if pseudo-values vary much more than without noise."""
+        if MAX_VARIATION_UNWARNED < self.variation <= MAX_VARIATION:
             warn(
-                f"pseudo-values vary {self.variation:.2f} times as much as without noise, which makes "
-                "statistics with other columns less certain",
+                f"pseudo-values vary {self.variation:.2f} times as much as without noise, which "
+                "makes statistics with other columns less certain",
                 EstimateWarning,
             )
 
-    def powers(self, middle: float) -> np.ndarray:
-        """By order, to 3, and cell: what has as its mean a power of the original less `middle`.
+    def powers(self, middle: float | np.ndarray) -> np.ndarray:
+        """Return the functions of released values with means (original - `middle`)^k, k up to 3.
 
-        Of the first two the undone values and their variances are made.
+        Those of the first two orders follow from `undone`.
+
+        Returns
+        -------
+        ndarray of shape (4, cells)
         """
         third = self._solved((self.means - self.middle) ** 3)
         orders = [np.ones(third.size), self.h, self.h**2 - self.undone[1], third]
         return shift(np.array(orders), self.middle - middle)
 
     def _solved(self, target: np.ndarray) -> np.ndarray:
-        """What has a function of the original, by cell, as its mean."""
+        """Return, by cell, the function of the released value whose mean given the original is
+        `target`."""
         return np.concatenate(
             [undone(each, self.p, n, target[cells]) for each, cells, n in self.pools]
         )
 
-    def _by_pool(self, figures: Any) -> np.ndarray:
-        """The sums over the records of each pool of figures by cell."""
+    def _by_pool(self, figures: np.ndarray) -> np.ndarray:
+        """Return the sums of figures by cell over the records of each pool."""
         return np.bincount(self.number, self.counts * figures)
 
 
 def undone(mapping: Mapping, p: float, n: int, target: np.ndarray) -> np.ndarray:
-    """h by value, with the mean of `target` and E[h(Z) | X] as good as the target at X, in a pool
-    of n.
+    """Return h by value, with the mean of `target` and E[h(Z) | X] close to the target at X.
 
-    A swapped record gets each other's value with the same chance, and its own with what is left of
-    p. So with q = 1 - p the equation is ``{q M + (q - q^n)/(n-1)} h = target`` about the means.
-    Noise makes it ill-posed: conjugate gradients on its normal equations first bring the residual
-    down and then blow up h. A sum over the n records with weights of unit length varies by |h|^2
-    at most, by |target|^2 less about the file, and what is left of the target adds at most n
-    |residual|^2 to its mean squared error: the step is taken where their sum is least.
+    In a pool of n, a swapped record gets the value of each other one with the same probability,
+    and its own with the rest. So with q = 1 - p the equation is ``{q M + (q - q^n)/(n-1)} h =
+    target`` about the means. Noise makes it ill-posed: conjugate gradients on its normal
+    equations first bring the residual down and then blow up h. A sum over the n records with
+    weights of unit length varies by |h|^2 at most, by |target|^2 less about the file, and what
+    is left of the target adds at most n |residual|^2 to its mean squared error: the step is
+    taken where their sum is least.
 
     Raises
     ------
@@ -212,13 +240,14 @@ def undone(mapping: Mapping, p: float, n: int, target: np.ndarray) -> np.ndarray
     middle = float(w @ target)
     residual = target - middle
     total = float(w @ residual**2)
-    h = best = np.zeros(w.size)
+    h = np.zeros(w.size)
+    best = h
     if total == 0.0:
         return h + middle
     direction = np.zeros(w.size)
     before = np.inf
     least = np.inf
-    for _ in range(MOST_STEPS):
+    for _ in range(MAX_STEPS):
         slope = q * mapping.adjoint(residual) + remaining * residual
         norm = float(w @ slope**2)
         direction = slope + norm / before * direction
@@ -230,11 +259,11 @@ def undone(mapping: Mapping, p: float, n: int, target: np.ndarray) -> np.ndarray
         variance = float(w @ h**2)
         error = float(w @ residual**2)
         masking = (variance - total) / n
-        close = error <= max(ENOUGH**2 * total, SOME * masking)
+        close = error <= max(MAX_RESIDUAL**2 * total, MAX_ADDED_VARIANCE * masking)
         if close and variance + n * error < least:
             best = h
             least = variance + n * error
-        if variance >= least or error <= NOTHING * masking:
+        if variance >= least or error <= NEGLIGIBLE_ADDED_VARIANCE * masking:
             break
     if least == np.inf:
         raise UndefinedError(REFUSAL.format("without bound"))

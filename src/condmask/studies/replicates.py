@@ -329,7 +329,9 @@ def _of_pairs(
             if estimate is None:
                 moments = theorem_2_5.pair_moments(z, other)
                 shared = scheme.shared_donors
-                pair = pair_variance.pair_of(moments, scheme.law, None, shared_donors=shared)
+                pair = pair_variance.conditional_pair(
+                    moments, scheme.law, None, shared_donors=shared
+                )
             else:
                 pair = estimate._pair(other[rows])
             of_rows = pair_interval.correlation(pair)
