@@ -112,50 +112,49 @@ class Distribution(Shared):
     ) -> Any:
         """Estimate quantiles of the original: where `cdf` crosses the probabilities.
 
-                Parameters
-                ----------
-                q : float or array_like of any shape
-                    Probabilities, 0 < q < 1.
-                bandwidth
-                    As in `cdf`.
-                crossing : {"first", "rearranged"}, optional
-                    T is not monotone and may cross a probability several times. "first" is the least x
-                    with T(x) >= q, the generalised inverse; "rearranged" the quantile of the monotone
-                    rearrangement of T. Where p and n are small the first crossing is biased, in the tails
-                    by as much as a standard error, so "rearranged" is the default below p = .5, for fewer
-                    than 2000 records below a p that rises as log n falls, .71 at 200 and .77 at 100; else
-                    "first".
+        Parameters
+        ----------
+        q : float or array_like of any shape
+            Probabilities, 0 < q < 1.
+        bandwidth
+            As in `cdf`.
+        crossing : {"first", "rearranged"}, optional
+            T is not monotone and may cross a probability several times. "first" is the least x
+            with T(x) >= q, the generalised inverse; "rearranged" the quantile of the monotone
+            rearrangement of T. Where p and n are small the first crossing is biased, in the tails
+            by as much as a standard error, so "rearranged" is the default below p = .5, for fewer
+            than 2000 records below a p that rises as log n falls, .71 at 200 and .77 at 100; else
+            "first".
 
-                Returns
-                -------
-                float or ndarray of the shape of `q`
-                    In the units of the data; a leading axis of replicates where `z` is 2-D.
+        Returns
+        -------
+        float or ndarray of the shape of `q`
+            In the units of the data; a leading axis of replicates where `z` is 2-D.
 
-                Raises
-                ------
-                ValueError
-                    If a probability lies outside (0, 1).
+        Raises
+        ------
+        ValueError
+            If a probability lies outside (0, 1).
 
-                Notes
-                -----
-                A probability counts as reached where T >= q - 1e-10. Intervals on which a bound of T stays
-                below that are excluded and others cut, so no crossing is missed but for excursions by less
-                than rounding. Cost: as `cdf`, then one look at each distinct value.
+        Notes
+        -----
+        A probability counts as reached where T >= q - 1e-10. Intervals on which a bound of T stays
+        below that are excluded and others cut, so no crossing is missed but for excursions by less
+        than rounding. Cost: as `cdf`, then one look at each distinct value.
 
-                There are no weights: swapped records show values of others, and to take these out the
-                noise would have to be undone among records of one weight alone, which magnifies errors
-                without bound.
+        There are no weights: swapped records show values of others, and to take these out the
+        noise would have to be undone among records of one weight alone, which magnifies errors
+        without bound.
 
-                Examples
-                --------
-                >>> import numpy as np
-        from numpy.typing import ArrayLike
-                >>> import condmask as cm
-                >>> x = np.random.default_rng(1).laplace(10, 1000, 20_000)
-                >>> scheme = cm.ConditionalMasking(0.6, 1000.0)
-                >>> estimate = scheme.estimate(scheme.mask(x, rng=2))
-                >>> bool(abs(estimate.quantile(0.5) - np.median(x)) < 50)
-                True
+        Examples
+        --------
+        >>> import numpy as np
+        >>> import condmask as cm
+        >>> x = np.random.default_rng(1).laplace(10, 1000, 20_000)
+        >>> scheme = cm.ConditionalMasking(0.6, 1000.0)
+        >>> estimate = scheme.estimate(scheme.mask(x, rng=2))
+        >>> bool(abs(estimate.quantile(0.5) - np.median(x)) < 50)
+        True
         """
         probabilities = _checks.probabilities(q, "q")
         if crossing is not None:
@@ -189,44 +188,43 @@ class Distribution(Shared):
     ) -> Interval:
         r"""Compute confidence intervals for the distribution function, one for each point.
 
-                Parameters
-                ----------
-                t : float or array_like of any shape
-                    Where, in the units of the data.
-                confidence_level : float
-                    The share of such intervals that cover their target.
-                target : {"population", "file"}
-                    The distribution that the file is a sample of, or that of the original file itself.
+        Parameters
+        ----------
+        t : float or array_like of any shape
+            Where, in the units of the data.
+        confidence_level : float
+            The share of such intervals that cover their target.
+        target : {"population", "file"}
+            The distribution that the file is a sample of, or that of the original file itself.
 
-                Returns
-                -------
-                Interval
-                    In the shape of `t`, with a leading axis of replicates where `z` is 2-D; all within [0,
-                    1]: where `cdf` leaves that, the estimate is the nearer end.
+        Returns
+        -------
+        Interval
+            In the shape of `t`, with a leading axis of replicates where `z` is 2-D; all within [0,
+            1]: where `cdf` leaves that, the estimate is the nearer end.
 
-                Notes
-                -----
-                Each interval covers its own point; use `cdf_band` to cover all points together. With c =
-                z^2/n, z the normal quantile, and A/n the variance of T given the file, that for the
-                population has all g with
+        Notes
+        -----
+        Each interval covers its own point; use `cdf_band` to cover all points together. With c =
+        z^2/n, z the normal quantile, and A/n the variance of T given the file, that for the
+        population has all g with
 
-                .. math:: (T - g)^2 (1 - c) \le c\,(A + g (1 - g)),
+        .. math:: (T - g)^2 (1 - c) \le c\,(A + g (1 - g)),
 
-                a score interval, Wilson's if nothing were masked, that for the file
-                :math:`T \mp \sqrt{A c/(1 - c)}`, and up to 0 or 1 where the population may have none below
-                t, or all. Where donors were drawn within strata that are not given, the
-                intervals are wider than necessary (docs/inference.rst, "Strata").
+        a score interval, Wilson's if nothing were masked, that for the file
+        :math:`T \mp \sqrt{A c/(1 - c)}`, and up to 0 or 1 where the population may have none below
+        t, or all. Where donors were drawn within strata that are not given, the
+        intervals are wider than necessary (docs/inference.rst, "Strata").
 
-                Examples
-                --------
-                >>> import numpy as np
-        from numpy.typing import ArrayLike
-                >>> import condmask as cm
-                >>> x = np.random.default_rng(1).laplace(10, 1000, 20_000)
-                >>> scheme = cm.ConditionalMasking(0.6, 1000.0)
-                >>> found = scheme.estimate(scheme.mask(x, rng=2)).cdf_interval(0.0, target="file")
-                >>> bool(found.low < np.mean(x <= 0.0) < found.high)
-                True
+        Examples
+        --------
+        >>> import numpy as np
+        >>> import condmask as cm
+        >>> x = np.random.default_rng(1).laplace(10, 1000, 20_000)
+        >>> scheme = cm.ConditionalMasking(0.6, 1000.0)
+        >>> found = scheme.estimate(scheme.mask(x, rng=2)).cdf_interval(0.0, target="file")
+        >>> bool(found.low < np.mean(x <= 0.0) < found.high)
+        True
         """
         points = _checks.reals(t, "t")
         level, target = check_interval_options(confidence_level, target)
@@ -246,39 +244,38 @@ class Distribution(Shared):
     ) -> Interval:
         r"""Compute confidence intervals for quantiles, one for each probability.
 
-                Parameters
-                ----------
-                q : float or array_like of any shape
-                    Probabilities, 0 < q < 1.
-                confidence_level, target
-                    As for `cdf_interval`.
+        Parameters
+        ----------
+        q : float or array_like of any shape
+            Probabilities, 0 < q < 1.
+        confidence_level, target
+            As for `cdf_interval`.
 
-                Returns
-                -------
-                Interval
-                    In the shape of `q`, with a leading axis of replicates where `z` is 2-D.
-                    `standard_error` is the length over 2 z.
+        Returns
+        -------
+        Interval
+            In the shape of `q`, with a leading axis of replicates where `z` is 2-D.
+            `standard_error` is the length over 2 z.
 
-                Notes
-                -----
-                The interval contains the points at which the monotone rearrangement of T does not differ
-                significantly from q, by the test that `cdf_interval` inverts. Where quantiles are those of
-                the rearrangement (`quantile`), the test has its variance, which is less than that of T the
-                smaller p and n are. Where the data have atoms the interval begins and ends at one of them,
-                and covers more often than it says. For the population an end is infinite, exactly where q
-                or 1 - q is at most z^2/n: so small a sample need not reach there. For the file it covers
-                less often than it says where q or 1 - q is below some 3/n (docs/coverage.rst).
+        Notes
+        -----
+        The interval contains the points at which the monotone rearrangement of T does not differ
+        significantly from q, by the test that `cdf_interval` inverts. Where quantiles are those of
+        the rearrangement (`quantile`), the test has its variance, which is less than that of T the
+        smaller p and n are. Where the data have atoms the interval begins and ends at one of them,
+        and covers more often than it says. For the population an end is infinite, exactly where q
+        or 1 - q is at most z^2/n: so small a sample need not reach there. For the file it covers
+        less often than it says where q or 1 - q is below some 3/n (docs/coverage.rst).
 
-                Examples
-                --------
-                >>> import numpy as np
-        from numpy.typing import ArrayLike
-                >>> import condmask as cm
-                >>> x = np.random.default_rng(1).laplace(10, 1000, 20_000)
-                >>> scheme = cm.ConditionalMasking(0.6, 1000.0)
-                >>> found = scheme.estimate(scheme.mask(x, rng=2)).quantile_interval([0.1, 0.5])
-                >>> (found.low < [10 - 1000 * np.log(5), 10]) & (found.high > [10 - 1000 * np.log(5), 10])
-                array([ True,  True])
+        Examples
+        --------
+        >>> import numpy as np
+        >>> import condmask as cm
+        >>> x = np.random.default_rng(1).laplace(10, 1000, 20_000)
+        >>> scheme = cm.ConditionalMasking(0.6, 1000.0)
+        >>> found = scheme.estimate(scheme.mask(x, rng=2)).quantile_interval([0.1, 0.5])
+        >>> (found.low < [10 - 1000 * np.log(5), 10]) & (found.high > [10 - 1000 * np.log(5), 10])
+        array([ True,  True])
         """
         probabilities = _checks.probabilities(q, "q")
         level, target = check_interval_options(confidence_level, target)

@@ -37,46 +37,45 @@ class Functionals(Distribution):
     def expectation(self, g: UserFunction) -> float:
         r"""Estimate the mean of a function of the original, without bias.
 
-                Parameters
-                ----------
-                g : callable
-                    Maps an array of values in the units of the data to one number for each. It is also
-                    called with values beyond the data, as far as T has mass there.
+        Parameters
+        ----------
+        g : callable
+            Maps an array of values in the units of the data to one number for each. It is also
+            called with values beyond the data, as far as T has mass there.
 
-                Returns
-                -------
-                float or ndarray of shape (replicates,)
+        Returns
+        -------
+        float or ndarray of shape (replicates,)
 
-                Raises
-                ------
-                ValueError
-                    If g is not finite at a value that has mass (the message names it), or grows so fast
-                    beyond the data that its mean is not known; and if the data reach over more than 2^27
-                    points.
+        Raises
+        ------
+        ValueError
+            If g is not finite at a value that has mass (the message names it), or grows so fast
+            beyond the data that its mean is not known; and if the data reach over more than 2^27
+            points.
 
-                Notes
-                -----
-                The sum of g weighted by the mass that T gives to the points of the grid; like T, it is
-                unbiased given the original file. Where the grid has more than 4,096 points for each sigma,
-                g is taken at so many of them, where it jumps at more, and at the masked values; that moves
-                the mean by less than .002 of its standard error. g is called with arrays of points within
-                reach of the data. With ``g = lambda x: x**k`` it is `moment`.
+        Notes
+        -----
+        The sum of g weighted by the mass that T gives to the points of the grid; like T, it is
+        unbiased given the original file. Where the grid has more than 4,096 points for each sigma,
+        g is taken at so many of them, where it jumps at more, and at the masked values; that moves
+        the mean by less than .002 of its standard error. g is called with arrays of points within
+        reach of the data. With ``g = lambda x: x**k`` it is `moment`.
 
-                Under noise T has mass below the data, so logarithms need a floor,
-                ``np.log(np.maximum(x, floor))``, unless they stay away from 0 by more than K reaches, some
-                10 sigma. After reverse mapping g is called only with the values of the data.
+        Under noise T has mass below the data, so logarithms need a floor,
+        ``np.log(np.maximum(x, floor))``, unless they stay away from 0 by more than K reaches, some
+        10 sigma. After reverse mapping g is called only with the values of the data.
 
-                Examples
-                --------
-                >>> import numpy as np
-        from numpy.typing import ArrayLike
-                >>> import condmask as cm
-                >>> incomes = np.random.default_rng(1).lognormal(10, 0.5, 20_000)
-                >>> scheme = cm.ConditionalMasking(0.6, 8_000.0)
-                >>> estimate = scheme.estimate(scheme.mask(incomes, rng=2))
-                >>> gap = estimate.expectation(lambda x: np.maximum(15_000 - x, 0) / 15_000)
-                >>> bool(abs(gap - np.mean(np.maximum(15_000 - incomes, 0) / 15_000)) < 0.01)
-                True
+        Examples
+        --------
+        >>> import numpy as np
+        >>> import condmask as cm
+        >>> incomes = np.random.default_rng(1).lognormal(10, 0.5, 20_000)
+        >>> scheme = cm.ConditionalMasking(0.6, 8_000.0)
+        >>> estimate = scheme.estimate(scheme.mask(incomes, rng=2))
+        >>> gap = estimate.expectation(lambda x: np.maximum(15_000 - x, 0) / 15_000)
+        >>> bool(abs(gap - np.mean(np.maximum(15_000 - incomes, 0) / 15_000)) < 0.01)
+        True
         """
         return _raise_if_nan(self._mean_of(_checked_function(g))[0])
 
@@ -88,33 +87,32 @@ class Functionals(Distribution):
         target: Target = "population",
     ) -> Interval:
         """Compute a confidence interval for the mean of a function of the original, by the normal
-                approximation.
+        approximation.
 
-                Parameters
-                ----------
-                g
-                    As for `expectation`.
-                confidence_level, target
-                    As for `cdf_interval`.
+        Parameters
+        ----------
+        g
+            As for `expectation`.
+        confidence_level, target
+            As for `cdf_interval`.
 
-                Returns
-                -------
-                Interval
-                    With a leading axis of replicates where `z` is 2-D.
+        Returns
+        -------
+        Interval
+            With a leading axis of replicates where `z` is 2-D.
 
-                Examples
-                --------
-                >>> import numpy as np
-        from numpy.typing import ArrayLike
-                >>> import condmask as cm
-                >>> incomes = np.random.default_rng(1).lognormal(10, 0.5, 20_000)
-                >>> scheme = cm.ConditionalMasking(0.6, 8_000.0)
-                >>> estimate = scheme.estimate(scheme.mask(incomes, rng=2))
-                >>> def log(x):
-                ...     return np.log(np.maximum(x, 1_000))
-                >>> found = estimate.expectation_interval(log, target="file")
-                >>> bool(found.low < np.log(incomes).mean() < found.high)
-                True
+        Examples
+        --------
+        >>> import numpy as np
+        >>> import condmask as cm
+        >>> incomes = np.random.default_rng(1).lognormal(10, 0.5, 20_000)
+        >>> scheme = cm.ConditionalMasking(0.6, 8_000.0)
+        >>> estimate = scheme.estimate(scheme.mask(incomes, rng=2))
+        >>> def log(x):
+        ...     return np.log(np.maximum(x, 1_000))
+        >>> found = estimate.expectation_interval(log, target="file")
+        >>> bool(found.low < np.log(incomes).mean() < found.high)
+        True
         """
         level, target = check_interval_options(confidence_level, target)
         value, variance = self._mean_of(_checked_function(g))
