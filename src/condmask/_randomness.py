@@ -24,7 +24,7 @@ import hashlib
 import json
 import secrets
 from collections.abc import Mapping, Sequence
-from typing import Any, NoReturn
+from typing import Any, NoReturn, Protocol
 
 import numpy as np
 from randomgen import AESCounter
@@ -112,6 +112,20 @@ Randomness = (
 )
 
 
+class WithKeyEntries(Protocol):
+    """A scheme, with the parameters that enter the key of a release."""
+
+    def key_entries(self) -> dict[str, Any]:
+        """Return the parameters for JSON."""
+
+
+class WithLeaders(Protocol):
+    """Donor pools, with the first row of each record's pool."""
+
+    def leaders(self) -> np.ndarray:
+        """Return the first row of each record's pool, of shape (n,)."""
+
+
 def group_name() -> str:
     """Return a random name for columns that are masked together.
 
@@ -136,7 +150,10 @@ def seeded_key(seed: int, use: bytes = b"seed") -> Key:
 
 
 def release_key(
-    rng: Any, schemes: Mapping[str, Any], columns: Sequence[np.ndarray], pools: Any = None
+    rng: Randomness,
+    schemes: Mapping[str, WithKeyEntries],
+    columns: Sequence[np.ndarray],
+    pools: WithLeaders | None = None,
 ) -> Key:
     """Return the key under which columns are released together.
 
@@ -158,7 +175,7 @@ def release_key(
     return root_key(rng).derive(b"mask", label, *digests)
 
 
-def root_key(rng: Any) -> Key:
+def root_key(rng: Randomness) -> Key:
     """Return the key that a source of randomness stands for."""
     if isinstance(rng, Key):
         return rng
@@ -167,7 +184,7 @@ def root_key(rng: Any) -> Key:
     return Key(np.random.default_rng(rng).bytes(16))
 
 
-def study_seed(rng: Any) -> int:
+def study_seed(rng: Randomness) -> int:
     """Return the seed of a study, which is reported with its result.
 
     None draws one from the operating system; a Generator, BitGenerator or SeedSequence from its
@@ -183,7 +200,7 @@ def study_seed(rng: Any) -> int:
     return _checks.integer(rng, "rng", least=0)
 
 
-def check_rng(value: Any) -> Randomness:
+def check_rng(value: Randomness) -> Randomness:
     """Check a source of randomness: all that `numpy.random.default_rng` takes, or a Key."""
     kinds = (np.random.Generator, np.random.BitGenerator, np.random.SeedSequence, Key)
     if value is None or isinstance(value, kinds):

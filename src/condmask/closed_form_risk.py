@@ -1,5 +1,7 @@
-"""What an attacker learns about a record from its masked value, in closed form given the original
-file."""
+"""Computes, given the original file, how near masked values are to the originals, in closed form.
+
+Follows from eq. (1) of Ghatak & Roy.
+"""
 
 import numpy as np
 
@@ -8,7 +10,7 @@ from condmask.law import Law
 
 
 def chance_of_near(near: np.ndarray, donors: float, d: np.ndarray, law: Law) -> np.ndarray:
-    """P(|Z - X| < d) if `near` of the possible donors of a record are that near.
+    """Return P(|Z - X| < d) if `near` of the possible donors of a record are that near.
 
     The last axis of `near` is that of the distances. For sums over pairs of records the result is
     the mean over all records.
@@ -17,7 +19,7 @@ def chance_of_near(near: np.ndarray, donors: float, d: np.ndarray, law: Law) -> 
 
 
 def interval_risk(ordered: np.ndarray, d: np.ndarray, law: Law) -> np.ndarray:
-    """P(|Z_i - X_i| < d), averaged over the records of a file masked by eq. (1) or by added noise.
+    """Return P(|Z_i - X_i| < d), averaged over the records of a file masked by eq. (1) or by added noise.
 
     `ordered` has ascending records along its last axis; the last axis of the result is that of the
     distances.

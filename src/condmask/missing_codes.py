@@ -9,34 +9,64 @@ A publisher whose data hold an undeclared value that looks like a code is asked:
 
 import math
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from condmask import _checks, frames
 from condmask.errors import ArgumentError
 from condmask.grid import Grid
+from condmask.law import Law
 
 # a number, or a range with its ends, None where it is open
 Code = float | tuple[float | None, float | None]
 Declared = tuple[Code | None, ...] | None  # None among codes, or alone: there are no others
 # codes as a user gives them: a number, or a sequence of numbers and ranges; None for no others
 GivenCodes = float | Sequence[Code | None] | np.ndarray | None
-TOLERATED = 1e-6  # masked values, expected, that are taken for a code
-INSTEAD = 'missing_as="null" releases nulls in their place'
-RULE = "a finite number or a sequence of several, with ranges as pairs in it: [-8, (9990, 9999)]"
+MAX_EXPECTED_HITS = 1e-6  # masked values that are expected to equal a code
+NULLS_HINT = 'missing_as="null" releases nulls in their place'
+CODES_RULE = (
+    "a finite number or a sequence of several, with ranges as pairs in it: [-8, (9990, 9999)]"
+)
 
 
-def declared_codes(values: Any) -> Declared:
+class WithCodes(Protocol):
+    """Declares codes of missing values, as every scheme does."""
+
+    @property
+    def missing(self) -> Declared:
+        """Return the codes as they were declared."""
+
+    @property
+    def codes(self) -> tuple[Code, ...]:
+        """Return the declared codes without the None that excludes others."""
+
+    @property
+    def missing_as(self) -> str:
+        """Return "code" or "null", which stands for missing values in a release."""
+
+
+class WithLaw(WithCodes, Protocol):
+    """Declares codes of missing values, and masks values under a law."""
+
+    @property
+    def law(self) -> Law | None:
+        """Return the law of the noise, if there is one."""
+
+    def publish(self, z: np.ndarray, kind: str) -> np.ndarray:
+        """Return masked values as they are released."""
+
+
+def declared_codes(values: GivenCodes) -> Declared:
     """Check the numbers and ranges that stand for missing values, each once; None where there are
     no others.
 
     A flat sequence holds codes, also one of two; a pair within a sequence is a range.
     """
-    several = _is_sequence(values)
-    given = list(values) if several else [values]
+    given = _listed(values)
     if len(given) == 2 and given[0] is None and not _is_sequence(given[1]):
-        end = _number(given[1], given[1])
+        end = _code_number(given[1], given[1])
         raise ArgumentError(
             f"missing=(None, {written(end)}) could be a range or a code: "
             f"pass missing=[(None, {written(end)})] for all numbers up to it, "
@@ -45,7 +75,7 @@ def declared_codes(values: Any) -> Declared:
     codes: list[Code] = []
     for value in given:
         if value is not None:
-            code = _range(value) if _is_sequence(value) else _number(value, value)
+            code = _range(value) if _is_sequence(value) else _code_number(value, value)
             clash = next((other for other in codes if _overlap(code, other)), None)
             hint = f", which overlaps with {shown(clash)}" if isinstance(clash, tuple) else ""
             _checks.require(clash is None, "missing must name each code once", value, hint=hint)
@@ -55,15 +85,20 @@ def declared_codes(values: Any) -> Declared:
     return (*codes, None) if codes else None
 
 
-def _is_sequence(values: Any) -> bool:
+def _is_sequence(values: object) -> bool:
     """Return whether values are several."""
     return isinstance(values, tuple | list) or (isinstance(values, np.ndarray) and values.ndim > 0)
 
 
-def _number(value: Any, given: Any) -> float:
+def _listed(values: Any) -> list[Any]:
+    """Return codes as a list, also a single one."""
+    return list(values) if _is_sequence(values) else [values]
+
+
+def _code_number(value: object, given: object) -> float:
     """Check one code, or one end of a range."""
-    code = _checks.real(value, "missing", RULE) + 0.0
-    _checks.require(math.isfinite(code), f"missing must be {RULE}", given)
+    code = _checks.real(value, "missing", CODES_RULE) + 0.0
+    _checks.require(math.isfinite(code), f"missing must be {CODES_RULE}", given)
     return code
 
 
@@ -78,8 +113,8 @@ def _range(pair: Any) -> Code:
     low = None if ends[0] in (None, -math.inf) else ends[0]
     high = None if ends[1] in (None, math.inf) else ends[1]
     _checks.require(low is not None or high is not None, rule, pair)
-    least = None if low is None else _number(low, pair)
-    most = None if high is None else _number(high, pair)
+    least = None if low is None else _code_number(low, pair)
+    most = None if high is None else _code_number(high, pair)
     if least is None or most is None:
         return least, most
     if least > most:
@@ -105,7 +140,7 @@ def _overlap(one: Code, other: Code) -> bool:
     return low <= most and least <= high
 
 
-def released_codes(scheme: Any) -> tuple[Code, ...]:
+def released_codes(scheme: WithCodes) -> tuple[Code, ...]:
     """Return the codes that stand in a release; where nulls do, a masked value may be any
     number."""
     return tuple(scheme.codes) if scheme.missing_as == "code" else ()
@@ -159,14 +194,14 @@ def without_codes(x: np.ndarray, codes: Sequence[Code], kind: str) -> np.ndarray
     return np.where(is_code(x, codes, kind), np.nan, x) if codes else x
 
 
-def numbers_of(values: Any, name: str, codes: tuple[Code, ...]) -> np.ndarray:
+def numbers_of(values: ArrayLike, name: str, codes: tuple[Code, ...]) -> np.ndarray:
     """Return a column from any container as numbers, NaN for missing values and codes."""
     column = frames.column(values, name)
     return without_codes(column.array, codes, column.kind)
 
 
 def values_of(
-    schemes: Mapping[str, Any], columns: Mapping[str, frames.Column]
+    schemes: Mapping[str, WithCodes], columns: Mapping[str, frames.Column]
 ) -> dict[str, np.ndarray]:
     """Return columns with NaN for their codes."""
     return {
@@ -175,18 +210,18 @@ def values_of(
     }
 
 
-def refuse_reachable(scheme: Any, units: np.ndarray, name: str, kind: str) -> None:
+def refuse_reachable(scheme: WithLaw, units: np.ndarray, name: str, kind: str) -> None:
     """Refuse codes on which masked values would land; the column is in whole steps of its grid."""
     for code in released_codes(scheme):
         count = expected_hits(scheme, code, units, kind)
-        if count > TOLERATED:
+        if count > MAX_EXPECTED_HITS:
             raise ArgumentError(
-                f"missing must be out of reach of masked values, got {shown(code)}, on which {count:.2g} of "
-                f"{name} are expected to land; {INSTEAD}"
+                f"missing must be out of reach of masked values, got {shown(code)}, on which "
+                f"{count:.2g} of {name} are expected to land; {NULLS_HINT}"
             )
 
 
-def expected_hits(scheme: Any, code: Code, units: np.ndarray, kind: str) -> float:
+def expected_hits(scheme: WithLaw, code: Code, units: np.ndarray, kind: str) -> float:
     """Return how many masked values are expected to come out as the code, or in the range."""
     law = scheme.law
     if (
@@ -227,7 +262,9 @@ def _steps_of(code: Code, grid: Grid | None, kind: str) -> tuple[float, float]:
     return ends[0], ends[1]
 
 
-def restore_codes(scheme: Any, z: np.ndarray, x: np.ndarray, kind: str, name: str) -> np.ndarray:
+def restore_codes(
+    scheme: WithLaw, z: np.ndarray, x: np.ndarray, kind: str, name: str
+) -> np.ndarray:
     """Return masked values as they are published, all finite, with the codes of the original in
     their places."""
     codes = released_codes(scheme)
@@ -239,7 +276,7 @@ def restore_codes(scheme: Any, z: np.ndarray, x: np.ndarray, kind: str, name: st
     for code in codes:  # a last check
         if is_code(published[~where], (code,), kind).any():
             raise ArgumentError(
-                f"{name} has a masked value that equals its code {shown(code)}; nothing was released; "
-                f"{INSTEAD}"
+                f"{name} has a masked value that equals its code {shown(code)}; nothing was "
+                f"released; {NULLS_HINT}"
             )
     return published

@@ -1,5 +1,4 @@
-"""Suspected codes: values that look like codes of missing values, about which a publisher is
-asked.
+"""Recognises values that look like codes of missing values; the publisher decides about them.
 
 999 beyond incomes, -8 below ages, 2^127 from a program of statistics. Values at an end of a column
 are suspected that do not belong there, for one of three reasons:
@@ -9,7 +8,7 @@ are suspected that do not belong there, for one of three reasons:
   one such digit (66, 77, 999, 99.9), 9s and a last 6, 7 or 8 (97, 998, 99.7), or two 9s or more
   and any last digit, or three and zeros (990, 9995, 999000). A run of whole numbers, each less
   than `NEAR` from the next, is suspected where its outermost number looks like one (95 to 99) or
-  its innermost does (-1 to -21). One of them is in `FEWEST` records, and in one of 10,000, or all
+  its innermost does (-1 to -21). One of them is in `MIN_CODE_RECORDS` records, and in one of 10,000, or all
   together are in twice as many; and a gap parts them from the rest: more than `TIMES` the second
   largest gap between the other values from that end to the median, and, unless they are the only
   negative numbers, at least a `PART` of the way from there to the median. Or they are the only
@@ -24,14 +23,14 @@ are suspected that do not belong there, for one of three reasons:
 * *They are fill values of software* (`FILLS`), and as far: one record is enough.
 
 So no zeros of amounts, no values that end a law without a gap (top codes, 99 of 100 marks, ages up
-to 99), no 5 of a scale from 1 to 5. Declared codes count as part of a run, so that 9998 next to a declared
-9999 is suspected even where it is rare; and two declared codes, (9990, 9999), between which there
+to 99), no 5 of a scale from 1 to 5. Declared codes count as part of a run, so that 9998 next to a
+declared 9999 is suspected even where it is rare; and two declared codes, (9990, 9999), between which there
 are whole numbers, may be meant as a range. Only columns that end in such values are looked at
 closely.
 """
 
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -40,6 +39,7 @@ from condmask.errors import ArgumentError, Refusals
 from condmask.missing_codes import (
     Code,
     Declared,
+    WithCodes,
     codes_in_words,
     ends_of,
     is_code,
@@ -48,8 +48,8 @@ from condmask.missing_codes import (
     written,
 )
 
-FEWEST = 3  # records of a code
-SHARE = 1e-4  # of the records that have a code
+MIN_CODE_RECORDS = 3
+MIN_CODE_SHARE = 1e-4  # of the records
 MAX_RUN = 12  # codes at one end that follow on one another
 NEAR = 10.0  # from one whole number of a run to the next
 MAX_LISTED = 6  # codes that a question lists one by one
@@ -65,25 +65,25 @@ MAX_FAR = 3  # repeated values that lie far beyond the rest together
 MIN_OTHERS = 5  # different values, of which a spread can be taken
 TAIL = 0.02  # of the other records, beyond which a spread ends
 NO_AMOUNT = 1e20  # numbers beyond it fill gaps
-LARGEST = 1e15  # numbers of which all digits are held
-SINGLE = float(np.finfo(np.float32).max)
+MAX_EXACT = 1e15  # numbers of which all digits are held
+MAX_SINGLE = float(np.finfo(np.float32).max)
 # look like codes; the others are fill values as well
 BITS = (-32768.0, -32767.0, -128.0, -127.0, 127.0, 255.0, 32767.0, 65535.0)
 FILLS = (
     *(-(2.0**31), 1.0 - 2.0**31, 2.0**31 - 1.0, 2.0**32 - 1.0),  # integers without a value
     *(-(2.0**63), 2.0**63, 2.0**64),
-    *(2.0**127, 2.0**333, SINGLE, -SINGLE),  # the ends of numbers, and codes next to them
+    *(2.0**127, 2.0**333, MAX_SINGLE, -MAX_SINGLE),  # the ends of numbers, and codes next to them
     *(1e20, -1e20, 1e30, -1e30, 1e36, -1e36, 1e37, -1e37),
     *(9.969209968386869e36, 9.96921e36, 9.999e20, -9.999e20),  # of gridded data
     *(9.99e33, -9.99e33, 9e33, -9e33),
 )
 FILL_NUMBERS = frozenset(FILLS) | {
-    float(np.float32(fill)) for fill in FILLS if abs(fill) <= SINGLE
+    float(np.float32(fill)) for fill in FILLS if abs(fill) <= MAX_SINGLE
 }
 
 
 def drop_codes(
-    schemes: Mapping[str, Any], columns: Mapping[str, frames.Column]
+    schemes: Mapping[str, WithCodes], columns: Mapping[str, frames.Column]
 ) -> dict[str, np.ndarray]:
     """Return columns with NaN for their codes; refused where hardly any value is left, or one
     looks like a code that none declares."""
@@ -94,7 +94,7 @@ def drop_codes(
 
 
 def without_any_codes(
-    schemes: Mapping[str, Any],
+    schemes: Mapping[str, WithCodes],
     columns: Mapping[str, frames.Column],
     nan_policy: str,
     refusals: Refusals,
@@ -108,39 +108,45 @@ def without_any_codes(
         codes, records = suspicion(missing, array, kind)
         values[name] = without_codes(array, (*schemes[name].codes, *codes), kind)
         if codes:
-            refusals.errors.append(_question(missing, codes, records, name))
+            refusals.errors.append(_question(missing or (), codes, records, name))
     for name, x in values.items():
         # without any values, there is nothing else to be looked at
         _checks.has_gaps(x, name, "omit")
     return values
 
 
-def _question(missing: Any, codes: Sequence[float], records: int, name: str) -> ArgumentError:
+def _question(
+    missing: tuple[Code | None, ...], codes: Sequence[float], records: int, name: str
+) -> ArgumentError:
     """Return the question about values of a column that look like codes."""
     ordered = sorted(codes, key=abs)
     many = len(codes) > MAX_LISTED
     listed = codes_in_words(_in_ranges(ordered)) if many else " and ".join(map(written, ordered))
-    pair = _pair(missing)
+    pair = _range_meant(missing)
     where = "far from all other values"
     more: Sequence[Code] = _in_ranges(ordered) if many else ordered
     if pair is not None and all(pair[0] < code < pair[1] for code in codes):
         where = f"between {written(pair[0])} and {written(pair[1])}"
         more = [pair]
     covered = [end for code in more for end in [ends_of(code)] if isinstance(code, tuple)]
-    kept = [code for code in missing if not any(_within(code, *ends) for ends in covered)]
+    kept = [
+        code
+        for code in missing
+        if code is None or not any(_is_within(code, *ends) for ends in covered)
+    ]
     return ArgumentError(
-        f"missing must say whether {listed} in {name} ({_counted(records)}, {where}) "
-        f"{'stands' if len(codes) == 1 else 'stand'} for a missing value; pass {_answer((*kept, *more))} if "
-        f"so, {_answer((*missing, None))} if not"
+        f"missing must say whether {listed} in {name} ({_in_words(records)}, {where}) "
+        f"{'stands' if len(codes) == 1 else 'stand'} for a missing value; "
+        f"pass {_answer((*kept, *more))} if so, {_answer((*missing, None))} if not"
     )
 
 
-def _counted(records: int) -> str:
+def _in_words(records: int) -> str:
     """Return the number of records in words."""
     return f"{records} record{'' if records == 1 else 's'}"
 
 
-def _within(code: Code, low: float, high: float) -> bool:
+def _is_within(code: Code, low: float, high: float) -> bool:
     """Return whether all numbers of a code are in a range."""
     first, last = ends_of(code)
     return low <= first and last <= high
@@ -183,7 +189,7 @@ def suspicion(missing: Declared, x: np.ndarray, kind: str) -> tuple[tuple[float,
             break
         found += layer
         left = without_codes(left, layer, kind)
-    found += _between(_pair(missing), without_codes(left, declared, kind), kind)
+    found += _values_between(_range_meant(missing), without_codes(left, declared, kind), kind)
     return tuple(found), int(np.count_nonzero(is_code(x, found, kind))) if found else 0
 
 
@@ -193,7 +199,7 @@ def looks_like_code(value: float, kind: str) -> bool:
     if value in BITS or _is_fill(value):
         return True
     size = abs(value)
-    if not 0.0 < size < LARGEST:
+    if not 0.0 < size < MAX_EXACT:
         return False
     if value < 0.0 and size < 10.0:
         return size.is_integer()
@@ -226,7 +232,7 @@ def _at_end(x: np.ndarray, sign: float, kind: str, declared: tuple[Code, ...]) -
     values = sign * x[np.isfinite(x)]
     distinct = np.unique(values)
     chain = _chain(distinct, sign, kind, declared)
-    codes = _run(values, chain, sign, kind, declared)
+    codes = _run_of_codes(values, chain, sign, kind, declared)
     if not codes and not declared:
         codes = _far(values, distinct, sign)
     return [_as_written(sign * code, kind) for code in codes]
@@ -261,7 +267,7 @@ def _chain(
     return chain
 
 
-def _run(
+def _run_of_codes(
     values: np.ndarray, chain: Sequence[_Link], sign: float, kind: str, declared: tuple[Code, ...]
 ) -> list[float]:
     """Return the undeclared values of the longest run that stands apart from the rest."""
@@ -281,17 +287,17 @@ def _run(
     return []
 
 
-Counted = tuple[np.ndarray, np.ndarray]  # distinct values, ascending, and their records
+ValueCounts = tuple[np.ndarray, np.ndarray]  # distinct values, ascending, and their records
 
 
-def _stand_apart(coded: Counted, rest: Counted, *, lowest: bool) -> bool:
-    """Return whether values at an end are codes, for all that the others tell."""
+def _stand_apart(coded: ValueCounts, rest: ValueCounts, *, lowest: bool) -> bool:
+    """Return whether values at an end stand apart from the others as codes do."""
     (ends, counts) = coded
     (values, records) = rest
     if values.size < 2:
         return False
     below = np.cumsum(records)
-    least = max(FEWEST, SHARE * below[-1])
+    least = max(MIN_CODE_RECORDS, MIN_CODE_SHARE * below[-1])
     if counts.max() < least and counts.sum() < 2.0 * least:
         return False
     middle = values[np.searchsorted(below, 0.5 * below[-1])]
@@ -308,14 +314,13 @@ def _stand_apart(coded: Counted, rest: Counted, *, lowest: bool) -> bool:
     return _falls_off(counts, rest)
 
 
-def _falls_off(counts: np.ndarray, rest: Counted) -> bool:
+def _falls_off(counts: np.ndarray, rest: ValueCounts) -> bool:
     """Return whether several negative numbers are each much rarer than 1, 2 and 3 above them, which
-    are as frequent as one another, while the lowest is not rarer than the highest: no tail that
-    ends by and by."""
+    are as frequent as one another, while the lowest is not rarer than the highest, as it would be
+    in a tail."""
     values, records = rest
-    thins_out = counts.size < 2 or counts[0] < max(
-        FEWEST, TAPER * counts[-1]
-    )  # from the lowest on
+    # the lowest is rare
+    thins_out = counts.size < 2 or counts[0] < max(MIN_CODE_RECORDS, TAPER * counts[-1])
     if thins_out or values[:4].tolist() != [0.0, 1.0, 2.0, 3.0]:
         return False
     least = records[1:4].min()
@@ -337,7 +342,9 @@ def _far(values: np.ndarray, distinct: np.ndarray, sign: float) -> list[float]:
         rest = values[values > value]
         count = int(np.count_nonzero(values == value))
         others = distinct.size - len(far)
-        repeated = count >= max(FEWEST, SHARE * rest.size) and others > MIN_OTHERS
+        repeated = (
+            count >= max(MIN_CODE_RECORDS, MIN_CODE_SHARE * rest.size) and others > MIN_OTHERS
+        )
         if not repeated and not _is_fill(sign * value):
             return []
         far.append(value)
@@ -365,7 +372,7 @@ def _is_far(value: float, count: int, rest: np.ndarray) -> bool:
     return bool(spread > 0.0 and edge - value > enough)
 
 
-def _pair(missing: Declared) -> tuple[float, float] | None:
+def _range_meant(missing: Declared) -> tuple[float, float] | None:
     """Return two declared codes that are near enough to each other to be meant as a range, else
     None."""
     if missing is None or len(missing) != 2:
@@ -377,7 +384,7 @@ def _pair(missing: Declared) -> tuple[float, float] | None:
     return (low, high) if near and low.is_integer() and high.is_integer() else None
 
 
-def _between(pair: tuple[float, float] | None, x: np.ndarray, kind: str) -> list[float]:
+def _values_between(pair: tuple[float, float] | None, x: np.ndarray, kind: str) -> list[float]:
     """Return the values between two declared codes, if all are whole and the rest is on one side
     of both."""
     if pair is None:

@@ -53,12 +53,12 @@ def check_bandwidth(width: float, law: Law) -> None:
     """Raise ArgumentError if a bandwidth is too far from sigma, or too narrow for the grid."""
     if law.sigma > 0.0 and not MIN_IN_SIGMA <= width / law.sigma <= MAX_IN_SIGMA:
         raise ArgumentError(
-            f"bandwidth must be between {MIN_IN_SIGMA:g} and {MAX_IN_SIGMA:g} sigma, got {width:g} "
-            f"with sigma={law.sigma:g}; bandwidth=None does not smooth"
+            f"bandwidth must be between {MIN_IN_SIGMA:g} and {MAX_IN_SIGMA:g} sigma, got "
+            f"{width:g} with sigma={law.sigma:g}; bandwidth=None does not smooth"
         )
     least = f"{MIN_STEPS * law.step:.15g}"
     if width < float(least):
         raise ArgumentError(
-            f"bandwidth must be at least {MIN_STEPS} steps of the grid, {least}, got {width:g} with "
-            f"step={law.step:g}"
+            f"bandwidth must be at least {MIN_STEPS} steps of the grid, {least}, got {width:g} "
+            f"with step={law.step:g}"
         )

@@ -83,7 +83,7 @@ def merged(parts: list[Counted]) -> Counted:
 
 
 def count(z: np.ndarray, grid: Grid) -> tuple[Counted, np.ndarray]:
-    """Return the counts of records on the grid, and the values that are not on it, NaN among them."""
+    """Return the counts of records on the grid, and the values off the grid, including NaN."""
     per_step = grid.denominator / grid.numerator
     rest = z
     off = np.empty(0)
@@ -131,8 +131,8 @@ def _counted_part(grid: Grid, z: np.ndarray, kind: str) -> Counted:
         off = off[~on]
     if off.size:
         raise ArgumentError(
-            f"z must lie on the grid of its scheme, multiples of {grid.step:g}, got {float(off[0])!r} "
-            f"({off.size} such values); data without a grid have a scheme of step=0"
+            f"z must lie on the grid of its scheme, multiples of {grid.step:g}, got "
+            f"{float(off[0])!r} ({off.size} such values); data without a grid have a scheme of step=0"
         )
     return counts
 

@@ -1,4 +1,4 @@
-r"""Means of any function g of the original, and their variances.
+r"""Computes means of any function g of the original, and their variances.
 
 T gives each point a mass, which may be negative, and the mean of g is the sum of g weighted by it.
 It is also the mean of psi(Z), where the transform of psi is that of g divided by p + (1-p) phi.
@@ -40,7 +40,7 @@ NEGLIGIBLE_MASS = 1e-10  # where g need not be finite
 MAX_SHARE_OF_ROUNDING = np.array([1e-6, 1e-2])
 
 
-def mean_of(
+def mean_of_function(
     g: Function, counted: Counted, masking: Masking, in_units: Function, *, shared_donors: bool
 ) -> tuple[float, Variance]:
     """Estimate the mean of a function of the original from masked values.
@@ -98,9 +98,10 @@ def _windows(counted: Counted, masking: Masking) -> Iterator[tuple[Counted, floa
         cells_left -= int(cell[stop - 1] - cell[start]) + 2 * far
         if cells_left < 0:
             raise ArgumentError(
-                "the mean of a function needs its value wherever values lie within reach, at most at 2^27 "
-                f"points, got more, {1.0 / (steps * masking.delta):.4g} of them for each sigma; moment and "
-                "cdf need none"
+                "the mean of a function needs its value wherever values lie within reach, at most "
+                "at 2^27 points, got more, "
+                f"{1.0 / (steps * masking.delta):.4g} of them for each sigma; moment and cdf need "
+                "none"
             )
         yield Counted(counted.values[start:stop], counted.counts[start:stop]), steps, far
         start = stop
@@ -175,8 +176,8 @@ def _finite(g: Function, points: np.ndarray, weights: np.ndarray) -> np.ndarray:
     if weights[bad].sum() > NEGLIGIBLE_MASS:
         worst = bad[np.argmax(weights[bad])]
         raise ArgumentError(
-            "g must be finite wherever the estimated distribution has mass, beyond the data too, got "
-            f"{values[worst]} at {points[worst]:g}; let g begin with np.maximum or np.minimum"
+            "g must be finite wherever the estimated distribution has mass, beyond the data too, "
+            f"got {values[worst]} at {points[worst]:g}; let g begin with np.maximum or np.minimum"
         )
     values[bad] = 0.0
     return values

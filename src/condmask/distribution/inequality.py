@@ -1,8 +1,8 @@
-"""Gini coefficient and Lorenz curve as integrals of T, with their influence functions.
+"""Computes Gini coefficient and Lorenz curve as integrals of T, with their influence functions.
 
-T is given at ascending points and just before each, and taken for straight between them.
+T is given at ascending points and just before each of them, and is taken as straight in between.
 
-Of T by Theorem 2.2; see docs/inference.rst, "Means of any function".
+Of T by Theorem 2.2 of Ghatak & Roy; see docs/inference.rst, "Means of any function".
 """
 
 from typing import NamedTuple
@@ -33,9 +33,9 @@ def points_of(t: T_1, in_units: Function) -> Points:
         return in_units(t.counted.values), below[1:], below[:-1]
     if t.line.size > MAX_NODES:
         raise ArgumentError(
-            "the data must lie closer together for the Gini coefficient and the Lorenz curve, got values "
-            f"with gaps around which T varies over more than {MAX_NODES // 16:,} times sigma; use quantile "
-            "or moment instead"
+            "the data must lie closer together for the Gini coefficient and the Lorenz curve, got "
+            f"values with gaps around which T varies over more than {MAX_NODES // 16:,} times "
+            "sigma; use quantile or moment instead"
         )
     steps, right, left = points(t, 0, t.line.size - 1, POINTS_PER_NODE)
     return in_units(steps), right, left

@@ -160,7 +160,7 @@ def stretches(t: T_1, sums: CdfSums, q: np.ndarray, c: float) -> Iterator[tuple[
     share = (most - least) / (2.0 * t.max_weight - 1.0)
     varies = share * t.max_weight * (t.max_weight - 1.0) + 0.25 * (1 + sums.shared_donors)
     radius = np.sqrt(c / (1.0 - c) * varies)
-    for coarse, first, last in _windows(least - radius, most + radius, q):
+    for coarse, first, last in _ranges_of_cells(least - radius, most + radius, q):
         begin = int(edges[first])
         end = int(edges[last + 1])
         x, nodes, _ = quantiles.points(t, begin, end, 0)
@@ -170,12 +170,14 @@ def stretches(t: T_1, sums: CdfSums, q: np.ndarray, c: float) -> Iterator[tuple[
         low = np.minimum(nodes[:-1], nodes[1:] - rise)
         high = np.maximum(nodes[:-1] + rise, nodes[1:])
         widest = radius[first : last + 1].max()
-        for part, start, stop in _windows(low - widest, high + widest, q[coarse]):
+        for part, start, stop in _ranges_of_cells(low - widest, high + widest, q[coarse]):
             which = slice(coarse.start + part.start, coarse.start + part.stop)
             yield which, begin + start, begin + stop + 1
 
 
-def _windows(low: np.ndarray, high: np.ndarray, q: np.ndarray) -> Iterator[tuple[slice, int, int]]:
+def _ranges_of_cells(
+    low: np.ndarray, high: np.ndarray, q: np.ndarray
+) -> Iterator[tuple[slice, int, int]]:
     """Yield ranges of ascending values q, with the first and last cell in which a function between
     these bounds may have them; ranges with cells that are near each other are joined."""
     if q.size == 0:
@@ -214,7 +216,7 @@ def _read(places: np.ndarray, t: T_1) -> np.ndarray:
 
 
 def _kept_variance(t: T_1, sums: CdfSums, ends: np.ndarray, tests: Tests) -> np.ndarray:
-    """Return Var T* / Var T about the quantile of each test, from first ends of shape (2, tests)."""
+    """Return Var T* / Var T about the quantile of each test, given first ends of shape (2, tests)."""
     variance = sums.variance(ends.ravel()).file.reshape(2, -1) + tests.binomial
     values = t.counted.values
     held = t.counted.below / t.n

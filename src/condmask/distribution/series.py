@@ -1,9 +1,9 @@
-"""T_1 and T_b by definition: the series of K at every pair of a point and a record.
+"""Evaluates T_1 and T_b by definition: the series of K at every pair of a point and a record.
 
-Records are summed within fixed blocks, and these in order: no bit depends on the number of
+Records are summed within fixed blocks, and the blocks in order, so no bit depends on the number of
 workers.
 
-Theorems 2.2 and 2.3 as they are stated (docs/theory.rst, "The series").
+Theorems 2.2 and 2.3 of Ghatak & Roy as they are stated (docs/theory.rst, "The series").
 """
 
 import numpy as np
@@ -34,8 +34,8 @@ def cdf_by_series(
         c, rate, reach = series.truncated(p, beta, delta, TOLERANCE)
     if np.isnan(reach):
         raise ArgumentError(
-            f"method must be 'auto' for {masking.noise} noise, p={p} and a step of {delta:g} sigma, got "
-            f"'series', which needs normal noise, {MIN_P} <= p < 1 and a fine step"
+            f"method must be 'auto' for {masking.noise} noise, p={p} and a step of {delta:g} "
+            f"sigma, got 'series', which needs normal noise, {MIN_P} <= p < 1 and a fine step"
         )
     at = x + 0.5 if delta > 0.0 and beta == 0.0 else x
     z = counted.records()

@@ -57,8 +57,8 @@ def symbol(masking: Masking, w: np.ndarray) -> Any:
         return 1.0 / (1.0 + 0.5 * w * w) if delta == 0.0 else _rounded_laplace(w, delta)
     if delta == 0.0:
         return np.exp(-0.5 * w * w)
-    # the transform of rounded noise repeats that of the noise at multiples of `turn`; its frequency
-    # is taken from the nearest one, so that nothing cancels where the transform vanishes
+    # the transform of rounded noise repeats that of the noise at multiples of `turn`; frequencies
+    # count from the nearest multiple, so that nothing cancels where the transform vanishes
     turn = 2.0 * pi / delta
     near = w - np.rint(w / turn) * turn
     total = np.exp(-0.5 * near * near) * np.sinc(0.5 * delta / pi * near)
@@ -71,8 +71,8 @@ def symbol(masking: Masking, w: np.ndarray) -> Any:
 def smooth_symbol(masking: Masking, w: np.ndarray) -> Any:
     """Return the transform of K' without the step 1/p of K, where there is no bandwidth.
 
-    With a grid it is that of K half a step to the right of each grid point. There sums over whole steps
-    divide by 2 sin(delta w / 2) / delta instead of w, which takes the rounding out of the
+    With a grid it is that of K half a step to the right of each grid point. Sums over whole steps
+    then divide by 2 sin(delta w / 2) / delta instead of w, which removes the rounding from the
     numerator (docs/theory.rst, "Rounding").
     """
     p = masking.p
@@ -81,8 +81,8 @@ def smooth_symbol(masking: Masking, w: np.ndarray) -> Any:
     return -share * (phi if masking.delta == 0.0 else np.exp(-0.5 * w * w))
 
 
-def smoothed_symbol(masking: Masking, w: np.ndarray, beta: Any) -> Any:
-    """Return the transform of all of K', smoothed by bandwidths that broadcast with frequencies."""
+def smoothed_symbol(masking: Masking, w: np.ndarray, beta: float | np.ndarray) -> Any:
+    """Return the transform of all of K', smoothed by bandwidths that broadcast with w."""
     return np.exp(-0.5 * (beta * w) ** 2) / (masking.p + (1.0 - masking.p) * symbol(masking, w))
 
 
@@ -138,8 +138,8 @@ def reach(masking: Masking, tol: float) -> float:
 
 @lru_cache(maxsize=256)
 def bend(masking: Masking) -> float:
-    """Return an upper bound on the absolute second derivative of T_1 between its steps, in units of
-    sigma."""
+    """Return an upper bound on the absolute second derivative of T_1 between its steps, in units
+    of sigma."""
     if is_coarse(masking):
         return 0.0
     if masking.noise == "laplace":

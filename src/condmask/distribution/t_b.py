@@ -1,7 +1,7 @@
-"""Theorem 2.3: T_b estimates the distribution function smoothed by a normal law, and its density.
+"""Estimates the distribution function smoothed by a normal law, and its density: T_b, Theorem 2.3.
 
-K is smooth then, and T_b is one `Layer` in units of the bandwidth. With p = 1 the values themselves
-are smoothed. With p = 0, where Laplace noise of scale a was added to all values, T_b is
+Of Ghatak & Roy. K is smooth, and T_b is one `Layer` in units of the bandwidth. With p = 1 the
+values themselves are smoothed. With p = 0, where Laplace noise of scale a was added to all values, T_b is
 ``H - a^2 h'``, H and h being the distribution function and density of the smoothed values. Errors
 are below 1e-12 / p for p >= .05; those of the density in units of 1 / bandwidth.
 """

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 from condmask import _checks
 from condmask._blocks import evenly_spaced
 from condmask.distribution import inequality
-from condmask.distribution.expectation import Function, mean_of
+from condmask.distribution.expectation import Function, mean_of_function
 from condmask.distribution.inequality import Functional
 from condmask.errors import ArgumentError, ArgumentTypeError
 from condmask.estimates.distribution import Distribution, shaped
@@ -232,7 +232,7 @@ class Functionals(Distribution):
     def _mean_of(self, function: Function) -> tuple[float, Variance]:
         """Return the mean of a function of the original, and n times its variances."""
         counted, masked_by, law = self.gridded
-        return mean_of(
+        return mean_of_function(
             function, counted, masked_by, law.from_units, shared_donors=self.scheme.shared_donors
         )
 
@@ -308,7 +308,7 @@ def _checked_function(g: UserFunction) -> Function:
 
 
 def _raise_if_nan(figure: float) -> float:
-    """Return a figure of `mean_of`; raise if it is NaN, as where g grows too fast."""
+    """Return a figure of `mean_of_function`; raise if it is NaN, as where g grows too fast."""
     if np.isnan(figure):
         raise ArgumentError(
             "g must grow more slowly beyond the data: it (for intervals its square) is too large "

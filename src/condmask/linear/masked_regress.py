@@ -76,7 +76,9 @@ def fit(table: Table, level: float, target: str) -> tuple[np.ndarray, ...]:
     tested = list(range(beta.size)) if table.n < MIN_WALD_RECORDS else masked
     forms = np.column_stack([others * left[:, None], 0.0 * left])
     residual = np.append(-beta, 1.0)
-    at, slope, bend = _tests(table, products, gram, residual, forms, left, tested, target)
+    at, slope, bend = _variances_of_tests(
+        table, products, gram, residual, forms, left, tested, target
+    )
     c = multiplier(level, table.n - beta.size) ** 2
     square = left**2 - c * bend
     half = 0.5 * c * slope
@@ -95,7 +97,7 @@ def fit(table: Table, level: float, target: str) -> tuple[np.ndarray, ...]:
     return estimate, error, low, high
 
 
-def _tests(
+def _variances_of_tests(
     table: Table,
     products: np.ndarray,
     gram: np.ndarray,
