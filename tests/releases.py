@@ -105,7 +105,7 @@ def masked_rows(scheme, x, rng, strata=None):
 
 def in_group(estimate, group="g"):
     """The estimate, as that of a column which was masked together with others."""
-    for each in getattr(estimate, "_replicates", [estimate]):
+    for each in getattr(estimate, "replicates", [estimate]):
         each.origin = Origin(group)
     return estimate
 
