@@ -21,7 +21,7 @@ HERE = Path(__file__).parent
 SETTINGS = {"PYTHONPATH": str(HERE / "tests" / "fixed_keys"), "OPENBLAS_NUM_THREADS": "1"}
 # what the lowest versions are tried on, without what is counted over many releases, and without
 # how near attackers come that another scikit-learn has trained
-STOREYS = ["kernels", "distribution", "moments", "variance", "estimates", "schemes"]
+STOREYS = ["kernels", "distribution", "moments", "inference", "estimates", "masking"]
 LOWEST = [*STOREYS, "disclosure", "files", "plot", "test_frames.py"]
 NO_COUNTING = (
     "not cover and not unbiased and not insider and not other_programs and not one_by_hand"

@@ -6,7 +6,7 @@ They cover masking and estimation in memory, without files of text, figures, Das
 
 from pathlib import Path
 
-FOLDERS = {"distribution", "estimates", "kernels", "moments", "schemes", "variance"}
+FOLDERS = {"distribution", "estimates", "inference", "kernels", "masking", "moments"}
 WITH_OTHER_PACKAGES = {"test_masked_regression.py"}  # compares with statsmodels
 
 

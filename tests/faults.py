@@ -61,7 +61,7 @@ ROOMS = {  # the source of a room, and what pytest is told to run
     "kernels": (  # as plain Python: of the tests that look at many points a few
         ["kernels"],
         [
-            *("tests/kernels", "tests/variance/test_intervals.py"),
+            *("tests/kernels", "tests/inference/test_intervals.py"),
             f"{INTERVALS}an_estimate_goes_by_the_rule",
             f"{DISTRIBUTION}across_a_gap_each_cluster_counts_alone",
             f"{DISTRIBUTION}without_parts_a_line_is_looked_at_in_its_nodes_alone",
@@ -75,11 +75,11 @@ ROOMS = {  # the source of a room, and what pytest is told to run
     "keys": (
         ["_randomness.py", "scheme.py"],
         [
-            "tests/schemes/test_keys.py",
+            "tests/masking/test_keys.py",
             "tests/test_errors.py",
-            "tests/schemes/test_conditional.py",
+            "tests/masking/test_conditional.py",
             "tests/disclosure/test_risk.py",
-            "tests/schemes/test_other_schemes.py",
+            "tests/masking/test_other_schemes.py",
         ],
     ),
     "linear": (
@@ -94,7 +94,7 @@ ROOMS = {  # the source of a room, and what pytest is told to run
     "publish": (
         ["files", "publish"],
         [
-            *("tests/files", "tests/schemes/test_grid.py", "tests/test_errors.py"),
+            *("tests/files", "tests/masking/test_grid.py", "tests/test_errors.py"),
             *("tests/test_frames.py", "tests/test_systems.py"),
             "tests/disclosure/test_choose.py",
             "tests/disclosure/test_audit.py::test_files_are_shuffled_whole_or_not_at_all",
@@ -112,11 +112,11 @@ ROOMS = {  # the source of a room, and what pytest is told to run
         ["masking", "law.py", "strata.py"],
         [
             *(f"tests/test_{name}.py" for name in ("errors", "strata", "frames", "missing_codes")),
-            "tests/schemes",
+            "tests/masking",
         ],
     ),
     "studies": (["studies"], ["tests/studies"]),
-    "inference": (["inference", "pairs"], ["tests/variance", "tests/moments", "tests/estimates"]),
+    "inference": (["inference", "pairs"], ["tests/inference", "tests/moments", "tests/estimates"]),
 }
 SWAPS = {
     ast.Lt: ast.LtE,

@@ -11,6 +11,11 @@ import numpy as np
 from condmask.grid import Grid
 from condmask.kernels import normal
 
+# The laws of noise, by name. A further one needs a branch in this file, in `distribution/symbol.py`
+# (its characteristic function, and the tail of K) and in `reverse_mapping/mapping.py` (`sums`,
+# `chances`), and its name in `cli/options.py`; `tests/test_law.py` compares them all.
+NOISES = ("normal", "laplace")
+
 # Grids at most this wide (in units of sigma) leave no trace of aliasing in rounded normal noise:
 # exp(-pi^2 / (2 delta^2)) = 5e-20.
 FINE_GRID = 1.0 / 3.0
@@ -34,6 +39,15 @@ class Law(NamedTuple):
     def variance(self) -> float:
         """Variance of the noise as it is added."""
         return float(self.noise_moments(2, 1.0)[2])
+
+    @property
+    def invertible(self) -> bool:
+        """Whether the distribution function of the originals can be estimated.
+
+        Without swaps only under Laplace noise, whose inverse is a second derivative; that of normal
+        noise grows without bound.
+        """
+        return self.p > 0.0 or self.noise == "laplace"
 
     def noise_moments(self, order: int, scale: float) -> np.ndarray:
         """E Y^k, k = 0 .. order, of the noise as it is added, in units of ``scale``."""

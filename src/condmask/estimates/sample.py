@@ -115,7 +115,7 @@ class Sample:
         """Return T_1, or T_b if there is a bandwidth."""
         law = self.law
         kept = self._curves
-        if law.p == 0.0 and law.noise != "laplace":
+        if not law.invertible:
             raise ArgumentError(
                 "noise must be 'laplace' for a distribution function, got 'normal': normal noise "
                 "has no bounded inverse, so only moments and correlations can be estimated"

@@ -133,7 +133,7 @@ def published(path: Path) -> Published | None:
     with tables.reading(path):
         path.stat()  # which refuses a file that is not there
         form = "" if path.is_dir() else tables.format_of(path)
-        if form in ("Parquet", "Arrow"):
+        if form in tables.BINARY:
             notes = tables.described(path)[1]
             if KEY not in notes:
                 return None

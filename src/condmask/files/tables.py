@@ -5,7 +5,7 @@ import tomllib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from condmask.errors import ArgumentError, FileError
 from condmask.files import csv_text
@@ -19,6 +19,7 @@ FORMATS = {
     **dict.fromkeys((*TEXT, *(f"{suffix}.gz" for suffix in TEXT)), "CSV"),
 }
 BUFFER = 1 << 22  # bytes of a column that are read at once
+Notes = Callable[[], dict[str, str]]  # metadata that is known once all tables are written
 
 
 def format_of(path: Path) -> str:
@@ -47,28 +48,86 @@ def reading(path: Path) -> Iterator[None]:
         ) from None
 
 
-def described(path: Path) -> tuple[Any, Mapping[bytes, bytes]]:
-    """Return the schema of a Parquet or Arrow file, and its metadata, to which `write` adds."""
-    if format_of(path) == "Parquet":
-        with pq.ParquetFile(str(path)) as file:
-            return file.schema_arrow, file.metadata.metadata or {}
+class Binary(NamedTuple):
+    """How files of a format are read and written that hold their schema and metadata themselves.
+
+    Attributes
+    ----------
+    described : callable (path)
+        Returns the schema of a file, and its metadata.
+    batches : callable (path, names, rows)
+        Yields columns in record batches.
+    write : callable (sink, tables, schema, codecs, notes)
+        Writes tables; `notes` gives metadata, once all tables are written.
+    """
+
+    described: Callable[[Path], tuple[Any, Mapping[bytes, bytes]]]
+    batches: Callable[[Path, Sequence[str], int], Iterator[Any]]
+    write: Callable[[Any, Iterable[Any], Any, Any, Notes], None]
+
+
+def _describe_parquet(path: Path) -> tuple[Any, Mapping[bytes, bytes]]:
+    with pq.ParquetFile(str(path)) as file:
+        return file.schema_arrow, file.metadata.metadata or {}
+
+
+def _parquet_batches(path: Path, names: Sequence[str], rows: int) -> Iterator[Any]:
+    # with a buffer, since what is read ahead is kept until the end of the file
+    with pq.ParquetFile(str(path), buffer_size=BUFFER, pre_buffer=False) as file:
+        yield from file.iter_batches(batch_size=rows, columns=names)
+
+
+def _write_parquet(
+    sink: Any, tables: Iterable[Any], schema: Any, codecs: Any, notes: Notes
+) -> None:
+    with pq.ParquetWriter(sink, schema, compression=codecs) as writer:
+        for table in tables:
+            writer.write_table(table)
+            del table  # before the next one is made
+        writer.add_key_value_metadata(notes())
+
+
+def _describe_arrow(path: Path) -> tuple[Any, Mapping[bytes, bytes]]:
     with pa.OSFile(str(path)) as source, pa.ipc.open_file(source) as reader:
         return reader.schema, reader.schema.metadata or {}
 
 
+def _arrow_batches(path: Path, names: Sequence[str], rows: int) -> Iterator[Any]:
+    """Yield the batches of the file, however many rows they have."""
+    with pa.OSFile(str(path)) as source, pa.ipc.open_file(source) as reader:
+        for k in range(reader.num_record_batches):
+            yield reader.get_batch(k).select(names)
+
+
+def _write_arrow(sink: Any, tables: Iterable[Any], schema: Any, codecs: Any, notes: Notes) -> None:
+    """Write all tables at once: the metadata, and all labels, stand at the beginning of a file."""
+    whole = pa.concat_tables([schema.empty_table(), *tables]).unify_dictionaries()
+    schema = schema.with_metadata({**schema.metadata, **notes()})
+    with pa.ipc.new_file(sink, schema) as writer:
+        writer.write_table(whole.replace_schema_metadata(schema.metadata))
+
+
+# All formats except CSV. A further one needs its suffixes in `FORMATS`, which the docstring of
+# `mask_file` and docs/files.rst name, and an entry here. It must keep metadata within the file, for
+# the scheme; one that cannot, such as ORC in pyarrow, needs a file beside it (`about.sidecar`).
+BINARY: dict[str, Binary] = {
+    "Parquet": Binary(_describe_parquet, _parquet_batches, _write_parquet),
+    "Arrow": Binary(_describe_arrow, _arrow_batches, _write_arrow),
+}
+
+
+def described(path: Path) -> tuple[Any, Mapping[bytes, bytes]]:
+    """Return the schema of a file that is not text, and its metadata, to which `write` adds."""
+    return BINARY[format_of(path)].described(path)
+
+
 def batches(path: Path, layout: Layout | None, names: Sequence[str], rows: int) -> Iterator[Any]:
     """Yield some columns of a file in record batches; those of Parquet have `rows` rows."""
-    if layout is not None:
-        with csv_text.batches(path, layout, names) as reader:
-            yield from reader
-    elif format_of(path) == "Parquet":
-        # with a buffer, since what is read ahead is kept until the end of the file
-        with pq.ParquetFile(str(path), buffer_size=BUFFER, pre_buffer=False) as file:
-            yield from file.iter_batches(batch_size=rows, columns=names)
-    else:
-        with pa.OSFile(str(path)) as source, pa.ipc.open_file(source) as reader:
-            for k in range(reader.num_record_batches):
-                yield reader.get_batch(k).select(names)
+    if layout is None:
+        yield from BINARY[format_of(path)].batches(path, names, rows)
+        return
+    with csv_text.batches(path, layout, names) as reader:
+        yield from reader
 
 
 def write(
@@ -77,27 +136,18 @@ def write(
     schema: Any,
     layout: Layout | None,
     codecs: Any,
-    notes: Callable[[], dict[str, str]],
+    notes: Notes,
 ) -> None:
     """Write tables into one file, in the format of its suffix; `notes` is called once all tables
     are written."""
     with pa.output_stream(str(path)) as sink:  # which compresses by its ending
-        if layout is not None:
-            sink.write(layout.mark + layout.head.encode(layout.form.encoding))
-            for table in tables:
-                sink.writelines(csv_text.lines(table, layout))
-                del table  # before the next one is made
-        elif format_of(path) == "Parquet":
-            with pq.ParquetWriter(sink, schema, compression=codecs) as writer:
-                for table in tables:
-                    writer.write_table(table)
-                    del table
-                writer.add_key_value_metadata(notes())
-        else:  # where what is known at the end stands at the beginning, as do all labels
-            whole = pa.concat_tables([schema.empty_table(), *tables]).unify_dictionaries()
-            schema = schema.with_metadata({**schema.metadata, **notes()})
-            with pa.ipc.new_file(sink, schema) as writer:
-                writer.write_table(whole.replace_schema_metadata(schema.metadata))
+        if layout is None:
+            BINARY[format_of(path)].write(sink, tables, schema, codecs, notes)
+            return
+        sink.write(layout.mark + layout.head.encode(layout.form.encoding))
+        for table in tables:
+            sink.writelines(csv_text.lines(table, layout))
+            del table  # before the next one is made
 
 
 def codecs_of(path: Path) -> dict[str, str]:

@@ -7,6 +7,7 @@ from typing import Any
 
 from condmask import _checks
 from condmask.errors import Refusals
+from condmask.law import NOISES
 from condmask.masking.ends import AUTO
 from condmask.masking.range import declared_limits
 from condmask.missing_codes import declared_codes
@@ -14,7 +15,7 @@ from condmask.strata import named_strata
 
 NOT_ROUNDED = "released values are those of the data, and nothing is rounded"
 CHOICES = {
-    "noise": ("normal", "laplace"),
+    "noise": NOISES,
     "donors": ("permutation", "sample"),
     "scale": ("linear", "log"),
     "small_strata": ("refuse", "merge"),

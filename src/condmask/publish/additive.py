@@ -8,7 +8,7 @@ import numpy as np
 
 from condmask import _checks
 from condmask.estimates.from_values import Estimates, estimate_records
-from condmask.law import Law
+from condmask.law import NOISES, Law
 from condmask.masking.scheme import Columns, Scheme
 
 
@@ -41,7 +41,7 @@ class AdditiveNoise(Scheme):
 
     def __init__(self, sigma: float, *, noise: str = "laplace") -> None:
         object.__setattr__(self, "sigma", _checks.positive(sigma, "sigma"))
-        object.__setattr__(self, "noise", _checks.choice(noise, "noise", ("laplace", "normal")))
+        object.__setattr__(self, "noise", _checks.choice(noise, "noise", NOISES))
 
     def mask_rows(self, x: np.ndarray, stream: np.random.Generator, others: Columns) -> np.ndarray:
         """Every row of x, masked on its own."""

@@ -157,7 +157,7 @@ def _of_distribution(
     x = design.points
     found = np.full((len(ordered), q.size + x.size), np.nan)
     crossing = design.crossing or crossing_of(law.p, ordered.shape[1])
-    known = np.full(len(ordered), law.p > 0.0 or law.noise == "laplace")
+    known = np.full(len(ordered), law.invertible)
     if widths is not None:
         known &= (widths > 0.0) & (widths >= MIN_STEPS * law.step)
     if known.any() and curves.serves(law, smoothed=widths is not None):
