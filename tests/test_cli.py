@@ -32,7 +32,18 @@ MAPPED = (*P, "--scale", "log", "--reverse-mapping")
 SCHEME = cm.ReverseMapping(0.6, 0.3, scale="log")
 NOISE = cm.ConditionalMasking(0.6, 300.0)
 OPTIONS = "--reverse-mapping --p 0.6 --sigma 0.3 --scale log"
-NAMES = ["plan", "audit", "mask", "risk", "estimate", "report", "info", "simulate", "demo"]
+NAMES = [
+    "plan",
+    "audit",
+    "check",
+    "mask",
+    "risk",
+    "estimate",
+    "report",
+    "info",
+    "simulate",
+    "demo",
+]
 STUDY = """
 n = 60
 replications = 3
@@ -331,7 +342,7 @@ CALLS = [
         "mask_file",
         ("odd.csv", "new.csv", "-c", "income", *SIGMA),
         "--nan-policy omit --round --shuffle --rare-gaps drop --max-clear .7 --max-lift .2 --max-risk 1=.3 "
-        "--accept C4 --accept C20 --keep-metadata units --part-rows 99 --dry-run --force --log my.log "
+        "--accept C4 --accept C20 --drop age --fix --keep-metadata units --part-rows 99 --dry-run --force --log my.log "
         "--again --workers 3 --na *",
         {
             "nan_policy": "omit",
@@ -342,6 +353,8 @@ CALLS = [
             "max_lift": 0.2,
             "max_risk": {1.0: 0.3},
             "accept": ["C4", "C20"],
+            "drop": ["age"],
+            "fix": True,
             "keep_metadata": ["units"],
             "part_rows": 99,
             "dry_run": True,

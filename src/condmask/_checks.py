@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy as np
 
+from condmask.changes import Change
 from condmask.errors import ArgumentError, ArgumentTypeError, CondmaskError
 
 LARGEST_EXACT_INTEGER = 2**53
@@ -312,7 +313,8 @@ def has_gaps(array: np.ndarray, name: str, nan_policy: str) -> bool:
     missing = np.isnan(array)
     if nan_policy == "raise":
         values = _counted(missing, "missing value")
-        raise ArgumentError(f'{name} has {values}; pass nan_policy="omit" to leave them out')
+        error = ArgumentError(f'{name} has {values}; pass nan_policy="omit" to leave them out')
+        raise error.settled_by(Change(omit=True))
     left = array.size - int(missing.sum())
     if array.ndim == 1 and left < 2:
         raise ArgumentError(f"{name} must have at least 2 values that are not missing, got {left}")

@@ -13,6 +13,9 @@ import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
+from typing import Self
+
+from condmask.changes import Change
 
 PACKAGE = __name__.partition(".")[0]
 # packages that only some users need, by the names under which they are imported
@@ -29,10 +32,28 @@ class CondmaskError(Exception):
     """The request is refused or impossible; the message is one sentence that says why."""
 
     reasons: "Sequence[CondmaskError]" = ()  # of several that are refused at once
+    change: Change | None = None  # the arguments that settle it, where it is known
+    code: str = ""  # of the finding
 
     def __str__(self) -> str:
         # on one line, whatever stands in the name of a file
         return re.sub(r"[\x00-\x1f\x7f]+", " ", super().__str__())
+
+    @property
+    def all_changes(self) -> Change | None:
+        """Return the changes that settle all reasons, as one; None if one of them has none."""
+        found = Change()
+        for each in self.reasons or (self,):
+            if each.change is None:
+                return None
+            found = found.with_more(each.change)
+        return found
+
+    def settled_by(self, change: Change | None, code: str = "") -> Self:
+        """Note the arguments that settle the refusal, and the code of its finding."""
+        self.change = change
+        self.code = code
+        return self
 
 
 class ArgumentError(CondmaskError, ValueError):

@@ -7,7 +7,7 @@ This module and `frame_rows` alone know data frames. Arrays, lists, and whatever
 
 import sys
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from decimal import Decimal
 from typing import Any, NamedTuple
 
@@ -341,6 +341,15 @@ def with_columns(frame: Any, replacements: dict[str, Any]) -> Any:
         nw.from_native(new, series_only=True).alias(name) for name, new in replacements.items()
     ]
     return table.with_columns(*series).to_native()
+
+
+def without_columns(frame: Any, names: Collection[str]) -> Any:
+    """Return a data frame or a dict of columns without some of its columns."""
+    if not names:
+        return frame
+    if isinstance(frame, dict):
+        return {name: values for name, values in frame.items() if name not in names}
+    return as_frame(frame).drop([*names]).to_native()
 
 
 def as_frame(frame: Any, argument: str = "frame") -> Any:

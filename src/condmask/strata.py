@@ -18,6 +18,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from condmask import _checks
+from condmask.changes import Change
 from condmask.errors import ArgumentError, ArgumentTypeError
 from condmask.kernels import counting_sort
 from condmask.labels import Labels, codes, label_columns
@@ -280,7 +281,8 @@ def refuse_small(
         got = f"{small.size} with fewer ({records:,} records in all, the smallest with {got})"
     kind = "strata" if strata else "patterns of missing values"
     rule = f"{kind} must have at least {least} records each"
-    raise ArgumentError("; ".join([f"{rule}, got {got}", *hints]))
+    error = ArgumentError("; ".join([f"{rule}, got {got}", *hints]))
+    raise error.settled_by(Change(rare_gaps=bool(patterns), no_strata=not patterns))
 
 
 def with_rare_gaps(

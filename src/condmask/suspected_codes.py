@@ -35,6 +35,7 @@ from typing import NamedTuple
 import numpy as np
 
 from condmask import _checks, frames
+from condmask.changes import Change
 from condmask.errors import ArgumentError, Refusals
 from condmask.missing_codes import (
     Code,
@@ -134,11 +135,12 @@ def _question(
         for code in missing
         if code is None or not any(_is_within(code, *ends) for ends in covered)
     ]
-    return ArgumentError(
+    error = ArgumentError(
         f"missing must say whether {listed} in {name} ({_in_words(records)}, {where}) "
         f"{'stands' if len(codes) == 1 else 'stand'} for a missing value; "
         f"pass {_answer((*kept, *more))} if so, {_answer((*missing, None))} if not"
     )
+    return error.settled_by(Change(missing=(*kept, *more)))
 
 
 def _in_words(records: int) -> str:

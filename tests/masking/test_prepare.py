@@ -57,7 +57,7 @@ def test_a_column_in_clear_is_seen_in_a_file_sorted_by_the_masked_one(tmp_path):
     frame.to_parquet(tmp_path / "a.parquet")
 
     audit = cm.audit(Source(tmp_path / "a.parquet").table(), {"wage": SCHEME})
-    assert any(finding.refuses and "drop tax" in finding.remedy for finding in audit.findings)
+    assert {finding.code for finding in audit.findings} & {"C2", "C12"}
 
 
 def test_an_audit_pools_small_strata_as_masking_does():

@@ -1,4 +1,4 @@
-"""The command ``condmask``: nine commands, each a function of `condmask.cli.commands`.
+"""The command ``condmask``: ten commands, each a function of `condmask.cli.commands`.
 
 Results go to standard output, everything else to standard error. There is no option for a seed: a
 seed is a secret. A refusal is one line. Any other exception is a bug, shown by where it was

@@ -1,6 +1,7 @@
-"""List the nine commands, in the order in which ``condmask --help`` shows them."""
+"""List the ten commands, in the order in which ``condmask --help`` shows them."""
 
 from condmask.cli.analyst import demo, estimate, info, simulate
+from condmask.cli.checking import check
 from condmask.cli.publisher import audit, mask, plan, report, risk
 
-COMMANDS = (plan, audit, mask, risk, estimate, report, info, simulate, demo)
+COMMANDS = (plan, audit, check, mask, risk, estimate, report, info, simulate, demo)

@@ -52,6 +52,12 @@ def _fraction(_: object, tokens: "Sequence[Token]") -> float:
     return float(Fraction(tokens[0].value))
 
 
+def codes_of_words(words: Sequence[str]) -> "list[Code | None]":
+    """Return the codes that words stand for: -8, 9990:9999, :-1, 9990: or none, which comes
+    last."""
+    return _codes(words)
+
+
 def _codes(words: Sequence[str]) -> "list[Code | None]":
     """Return the codes that words stand for: -8, 9990:9999, :-1, 9990: or none, which comes
     last."""
@@ -252,10 +258,12 @@ class Output(_Options):
     options: str | None = None
     verbose: bool = False
 
-    def show(self, result: Any, text: str | None = None) -> None:
+    def show(self, result: Any, text: str | None = None, *, rewrite: bool = True) -> None:
         """Print a result as JSON, or as text that names parameters as options."""
         if self.json:
             print(to_json(result))
+        elif text is not None and not rewrite:
+            print(text)
         else:
             print(in_shell(str(result) if text is None else text))
 

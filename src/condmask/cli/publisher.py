@@ -25,7 +25,7 @@ from condmask.cli.options import (
     shares_by_distance,
 )
 from condmask.cli.shell_form import in_shell
-from condmask.cli.text import UsageError, listing, progress, say
+from condmask.cli.text import UsageError, audit_progress, listing, progress, say
 
 WITHOUT_SCHEME = {"strata", "missing"}  # options that leave the choice of a scheme to the data
 
@@ -162,6 +162,8 @@ def mask(
     max_clear: float = 0.6,
     max_lift: float = 0.1,
     max_risk: Several = None,
+    drop: Several = None,
+    fix: bool = False,
     accept: Several = None,
     accept_visible_coins: Annotated[bool, Parameter(show=False)] = False,
     keep_metadata: Several = None,
@@ -208,6 +210,11 @@ def mask(
         clear alone (default .1)
     max_risk
         DISTANCE=SHARE: largest share of values that an attacker may guess closer than this
+    drop
+        column that is not released
+    fix
+        settle what the release is refused for, and say each change and its cost: drop columns,
+        mask them as well, shuffle rows, widen noise, leave out records with rare gaps
     accept
         code of a finding that the release is not refused for, such as C4; all: release without an
         audit, whatever the release would reveal
@@ -244,7 +251,7 @@ def mask(
         given = {}
     else:  # a scheme is chosen for the data
         schemes = column
-    with progress() as report:
+    with progress() as report, audit_progress():
         release = cm.mask_file(
             source,
             target,
@@ -253,6 +260,8 @@ def mask(
             round=round,
             shuffle=shuffle,
             rare_gaps=rare_gaps,
+            drop=drop or (),
+            fix=fix,
             accept=accept or (),
             keep_metadata=keep_metadata or (),
             csv=csv.format(),
@@ -268,6 +277,8 @@ def mask(
             max_risk=caps,
             **given,
         )
+    for step in release.steps:
+        say(f"settled: {in_shell(step)}")
     for name, choice in release.chosen.items():
         say(f"{name}: {in_shell(str(choice))}")
     written = "nothing was written" if dry_run else f"masked values in {target}"

@@ -9,16 +9,17 @@ import ast
 import json
 import re
 import shlex
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from condmask.masking.scheme import Scheme
     from condmask.missing_codes import Code
 
 # the options of all commands, by the names that Python has for them
 OPTION_NAMES = """
 accept accept_visible_coins again aggregate_ends cdf checkpoint column confidence_level d decimal
-decimals delimiter donors dry_run encoding force group json keep_metadata log match max_error
+decimals delimiter donors drop dry_run encoding fix force group json keep_metadata log match max_error
 max_clear max_lift max_record_risk max_risk missing missing_as na nan_policy no_log noise options
 original other out p part_rows people plot quantile range rare_gaps regress released
 reverse_mapping round scale shuffle sigma small_strata step strata target units verbose weights
@@ -29,6 +30,7 @@ POSITIONAL = {"target"}  # options of some commands, files of others
 # arguments of methods of estimates that have another name as options
 RENAMED = {
     "W": "regress",
+    "schemes": "column",
     "labels": "group",
     "points": "cdf",
     "q": "quantile",
@@ -46,7 +48,7 @@ CALL_PATTERN = (
     rf"\b(?:cm\.)?(?:{'|'.join(CLASS_FLAGS)})"
     rf"\((?:[^()\[\]'\"]|{QUOTED_PATTERN}|{BRACKETS_PATTERN})*\)"
 )
-NAME_PATTERN = rf"\b(?:{'|'.join(OPTIONS)})"
+NAME_PATTERN = rf"\b(?:{'|'.join(OPTIONS | {'schemes'})})"
 SUBJECT_PATTERN = rf"\b(?:{'|'.join(OPTIONS | RENAMED.keys())})"
 VALUE_PATTERN = rf"(?:{QUOTED_PATTERN}|{BRACKETS_PATTERN}|\.\.\.|[-+]?\w+(?:\.\w+)*(?:[-+]\d+)?)"
 
@@ -71,6 +73,18 @@ def _rewritten(part: re.Match[str]) -> str:
         return part[0] if write is None else write(part[0])
     except (SyntaxError, ValueError):
         return part[0]
+
+
+def options_of(arguments: dict[str, Any]) -> str:
+    """Return arguments as options; those that are None or empty are left out."""
+    given = {name: value for name, value in arguments.items() if value not in (None, (), [])}
+    return " ".join(_option(name, value) for name, value in given.items())
+
+
+def scheme_options(schemes: "Mapping[str, Scheme]") -> str:
+    """Return the options that mask columns by these schemes."""
+    full = ", ".join(f"{name!r}: {scheme!r}" for name, scheme in schemes.items())
+    return _scheme_options(f"{{{full}}}")
 
 
 def _subject(name: str) -> str:
@@ -136,6 +150,7 @@ def _toml(value: object) -> str:
 
 def _option(name: str, value: Any) -> str:
     """Return an argument as an option: repeated for several values, a flag for True."""
+    name = RENAMED.get(name, name) if name == "schemes" else name
     if value is True:
         return _flag(name)
     if value is False:

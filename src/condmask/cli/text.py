@@ -5,13 +5,17 @@ Refusals and warnings name arguments as options (`shell_form`).
 
 import contextlib
 import json
+import logging
 import sys
+import threading
 import warnings
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from condmask.cli.shell_form import in_shell
 from condmask.errors import CondmaskError, optional
+
+SILENT_SECONDS = 1.0  # of an audit, before a terminal shows what it does
 
 
 class UsageError(CondmaskError):
@@ -59,6 +63,56 @@ def one_line_warnings() -> Iterator[list[type[Warning]]]:
         warnings.simplefilter("once", UserWarning)
         warnings.showwarning = show
         yield shown
+
+
+@contextlib.contextmanager
+def audit_progress() -> Iterator[None]:
+    """Show what the audit is doing on a terminal, from one second on."""
+    if not sys.stderr.isatty():
+        yield
+        return
+    logger = logging.getLogger("condmask")
+    line = _AuditLine()
+    before = logger.level
+    logger.addHandler(line)
+    logger.setLevel(logging.INFO)
+    try:
+        yield
+    finally:
+        logger.removeHandler(line)
+        logger.setLevel(before)
+        line.clear()
+
+
+class _AuditLine(logging.Handler):
+    """Shows the last message of an audit on one line, which the next one replaces."""
+
+    def __init__(self) -> None:
+        super().__init__(logging.INFO)
+        self._text = ""
+        self._shown = False
+        self._timer = threading.Timer(SILENT_SECONDS, self._show)
+        self._timer.daemon = True
+        self._timer.start()
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Take a message of an audit."""
+        text = record.getMessage()
+        if text.startswith("auditing"):
+            self._text = text
+            if not self._timer.is_alive():
+                self._show()
+
+    def _show(self) -> None:
+        if self._text:
+            self._shown = True
+            print(f"\r\x1b[K{self._text}", end="", file=sys.stderr, flush=True)
+
+    def clear(self) -> None:
+        """Remove the line."""
+        self._timer.cancel()
+        if self._shown:
+            print("\r\x1b[K", end="", file=sys.stderr, flush=True)
 
 
 @contextlib.contextmanager

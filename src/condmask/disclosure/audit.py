@@ -22,7 +22,6 @@ from condmask.disclosure.policy import (
 )
 from condmask.disclosure.rails import (
     MIN_FILE_RECORDS,
-    SHUFFLE,
     findings_on_values,
     findings_without_simulation,
 )
@@ -221,7 +220,12 @@ def audit_table(table: Table, schemes: dict[str, Any], limits: Limits = DEFAULT_
 
 
 def attack(
-    table: Table, schemes: dict[str, Any], limits: Limits, seen: Sequence[Finding] = ()
+    table: Table,
+    schemes: dict[str, Any],
+    limits: Limits,
+    seen: Sequence[Finding] = (),
+    *,
+    by_name: bool = False,
 ) -> tuple[dict[str, Figures], list[Finding]]:
     """Return the figures and the findings of an attack; ``seen`` are findings made before it."""
     LOG.info("auditing %d records, columns to mask: %d", table.n, len(schemes))
@@ -231,9 +235,9 @@ def attack(
     )  # to judge
     if table.scope == "part" or few or table.n < 2:
         return {}, found
-    shuffled = any(finding.remedy == SHUFFLE and finding.refuses for finding in seen)
+    shuffled = any(finding.code == "C8" for finding in seen)
     figures, findings = audit_figures_and_findings(
-        Case(sample_of(table, shuffled=shuffled), schemes, limits)
+        Case(sample_of(table, shuffled=shuffled), schemes, limits, by_name)
     )
     return figures, [*found, *findings]
 
@@ -249,12 +253,18 @@ def check_at_once(
             refuse_too_few_records(table.n, schemes, limits.accepted)
 
 
-def check_attack(table: Table, schemes: dict[str, Any], limits: Limits) -> None:
-    """Refuse a release that shows too much to attackers, with all reasons, and warn of all other
-    findings."""
+def check_attack(
+    table: Table, schemes: dict[str, Any], limits: Limits, *, by_name: bool = False
+) -> dict[str, Figures]:
+    """Return the figures of a release, or refuse it with all reasons; warn of all other findings.
+
+    Remedies fit schemes, or names of columns alone.
+    """
     refusals = Refusals()
-    _collect_or_warn(attack(table, schemes, limits)[1], limits, refusals)
+    figures, findings = attack(table, schemes, limits, by_name=by_name)
+    _collect_or_warn(findings, limits, refusals)
     refusals.raise_all()
+    return figures
 
 
 def _collect_or_warn(findings: Sequence[Finding], limits: Limits, refusals: Refusals) -> None:
@@ -264,8 +274,9 @@ def _collect_or_warn(findings: Sequence[Finding], limits: Limits, refusals: Refu
     """
     for finding in with_acceptance(findings, limits.accepted):
         about = finding.code + finding.column + finding.remedy
-        if finding.refuses:
-            refusals.errors.append(ReleaseError(finding.refusal))
+        if finding.refuses or finding.code in limits.refused_too - limits.accepted:
+            error = ReleaseError(finding.refusal)
+            refusals.errors.append(error.settled_by(finding.change, finding.code))
         elif not finding.accepted:
             warn(str(finding), ReleaseWarning, about=about)
         elif CODES[finding.code].refuses:

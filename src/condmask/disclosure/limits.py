@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from condmask.changes import Change
 from condmask.correlations import intraclass, ranks
 from condmask.disclosure.computable import Formula, computable
 from condmask.disclosure.figures import Figures, mean_figures
@@ -23,7 +24,7 @@ from condmask.disclosure.policy import (
     too_narrow,
     with_acceptance,
 )
-from condmask.disclosure.rails import SHUFFLE, guard_rail_findings
+from condmask.disclosure.rails import SHUFFLE, SHUFFLED, guard_rail_findings
 from condmask.disclosure.sample import Sample, is_log, sample_of, spread_of, two_digits
 from condmask.disclosure.unmasked import ORDER, column_of
 from condmask.strata import crossed, names_of, present_values
@@ -35,12 +36,18 @@ RANK_CELLS = 64  # of the ranks of a column
 
 
 class Case(NamedTuple):
-    """Records of a table, the schemes of its masked columns, and up to which figures they may be
-    released."""
+    """Records of a table, the schemes of its masked columns, up to which figures they may be
+    released, and whether the columns were given by name alone."""
 
     sample: Sample
     schemes: dict[str, Any]
     limits: Limits = Limits()
+    by_name: bool = False
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Return the masked columns where these were given by name alone."""
+        return tuple(self.schemes) if self.by_name else ()
 
 
 def audit_figures_and_findings(case: Case) -> tuple[dict[str, Figures], list[Finding]]:
@@ -51,15 +58,22 @@ def audit_figures_and_findings(case: Case) -> tuple[dict[str, Figures], list[Fin
     if refused:
         remedy = _against_clear(case, judged)
         return judged.figures, [
-            each._replace(remedy=remedy) if each in refused else each
+            each._replace(remedy=remedy.text, change=remedy.change) if each in refused else each
             for each in judged.findings
             if each.code != "C4"  # it depends on the columns in clear
         ]
-    remedies = _against_narrow(case, judged)
+    narrow = _against_narrow(case, judged)
     return judged.figures, [
-        each._replace(remedy=remedies.get(each.column, "")) if each.code == "C4" else each
+        each._replace(remedy=narrow.text, change=narrow.change) if each.code == "C4" else each
         for each in judged.findings
     ]
+
+
+class Remedy(NamedTuple):
+    """What helps against findings: in words, and as the change that settles them, if any does."""
+
+    text: str
+    change: Change | None = None
 
 
 def attack_averaged(case: Case) -> dict[str, Figures]:
@@ -132,35 +146,57 @@ def _at_distances(case: Case, findings: list[Finding]) -> list[Finding]:
     return with_acceptance(found, limits.accepted)
 
 
-def _against_clear(case: Case, judged: Judged) -> str:
-    """The columns to mask as well, or to drop, so that what is left in clear tells little."""
+def _against_clear(case: Case, judged: Judged) -> Remedy:
+    """Return the columns to mask as well, or to drop, so that what is left in clear tells
+    little."""
     sample = case.sample
-    telling = list[str]()
+    first = judged
     given_away = [each.column for each in judged.given_away]
+    telling = list[str]()
     by_strength = _by_strength(case.sample, given_away)
+    rest = case
     while judged.given_away:
         relations = judged.formulas.values()
         named = [column_of(name) for formula in relations for name in formula.names]
         left = [name for name in (*named[:1], *by_strength) if name not in telling]
         if not left:  # dropping more would change nothing, and the loop would not end
-            return f"leave {_listed(given_away)} out"
+            return _without_masked(case, given_away)
         telling += left[:1] if len(telling) < MAX_COLUMNS_TAKEN_OUT else left
         rest = _without(case, telling)
         judged = _judged(rest)
-    columns = [name for name in telling if name != ORDER]
-    words = [f"drop {_listed(columns)}"] if columns else []
-    words += [SHUFFLE] if ORDER in telling else []
-    dropped = "; ".join([*words, *dict.fromkeys(_against_narrow(rest, judged).values())])
-    first = "leave strata out, and " if rest.schemes != case.schemes else ""
+    narrow = _against_narrow(rest, judged)
+    dropped = Change(
+        drop=tuple(name for name in telling if name != ORDER),
+        shuffle=ORDER in telling,
+        no_strata=rest.schemes != case.schemes,
+        schemes={} if rest.schemes == case.schemes or case.by_name else rest.schemes,
+    )
+    if judged.narrow:
+        if narrow.change is None:
+            return Remedy("; ".join(filter(None, (dropped.in_words(case.names), narrow.text))))
+        dropped = dropped.with_more(narrow.change)
     more = _masked_too(rest, sample, telling)
     if more is None:
-        return first + dropped
-    linear = ', scale="linear"' if is_log(next(iter(case.schemes.values()))) else ""
-    others = [(name, more.schemes[name]) for name in telling]
-    masked = _listed(
-        [f"{name} (sigma={of.sigma:g}{'' if is_log(of) else linear})" for name, of in others]
-    )
-    return f"{first}mask {masked} in the same call, or {dropped}"
+        return Remedy(dropped.in_words(case.names), dropped)
+    masked = Change(mask=tuple(telling), schemes=more.schemes, no_strata=dropped.no_strata)
+    words = f"{masked.in_words(case.names)}, or {dropped.in_words(case.names)}"
+    exact = any(each.code == "C1" for each in first.given_away)
+    return Remedy(words, dropped if exact else masked)
+
+
+def _without_masked(case: Case, given_away: list[str]) -> Remedy:
+    """Return the remedy where dropping columns in clear does not help: not to release those that
+    are given away, if the others pass."""
+    others = {name: of for name, of in case.schemes.items() if name not in given_away}
+    if not others:
+        return Remedy("publish no values of it")
+    values = {name: case.sample.table.values[name] for name in others}
+    sample = case.sample._replace(table=case.sample.table._replace(values=values))
+    judged = _judged(case._replace(sample=sample, schemes=others))
+    if any(each.refuses for each in judged.findings):
+        return Remedy("mask fewer columns in one call")
+    change = Change(drop=tuple(given_away), schemes={} if case.by_name else others)
+    return Remedy(change.in_words(), change)
 
 
 def _without(case: Case, names: list[str]) -> Case:
@@ -185,10 +221,6 @@ def _pools(values: Mapping[str, np.ndarray], strata: list[np.ndarray]) -> np.nda
     present, patterns = present_values([*values.values()])
     parts = [*strata, *patterns]
     return crossed(parts, present.size) if parts else None
-
-
-def _listed(names: list[str]) -> str:
-    return " and ".join(filter(None, (", ".join(names[:-1]), names[-1])))
 
 
 def _by_strength(sample: Sample, told: list[str]) -> list[str]:
@@ -232,7 +264,9 @@ def _masked_too(rest: Case, sample: Sample, names: list[str]) -> Case | None:
     pool = rest.sample.table.pool
     pool = _pools(values, [] if pool is None else [np.maximum(pool, 0)])
     table = rest.sample.table._replace(values=values, pool=pool)
-    masked_too = Case(rest.sample._replace(table=table), {**rest.schemes, **more}, rest.limits)
+    masked_too = rest._replace(
+        sample=rest.sample._replace(table=table), schemes={**rest.schemes, **more}
+    )
     if any(finding.refuses for finding in guard_rail_findings(table, masked_too.schemes)):
         return None
     judged = _judged(masked_too)
@@ -242,20 +276,30 @@ def _masked_too(rest: Case, sample: Sample, names: list[str]) -> Case | None:
 # --- noise that is too narrow ---
 
 
-def _against_narrow(case: Case, judged: Judged) -> dict[str, str]:
-    """Return by column the sigma that passes, else what might help; nothing where noise is wide
-    enough."""
+def _against_narrow(case: Case, judged: Judged) -> Remedy:
+    """Return the sigmas that pass, else what might help; nothing where noise is wide enough."""
     narrow = judged.narrow
     if not narrow:
-        return {}
+        return Remedy("")
     several = len(case.schemes) > 1
     wider, passes = widened(case, narrow)
+    if passes and several and case.by_name:  # which have no sigma: the one that tells most
+        most = max(narrow, key=lambda name: judged.figures[name].worst)
+        change = Change(drop=(most,))
+        return Remedy(f"{change.in_words()}, or {Change(schemes=wider).in_words()}", change)
     if passes:
-        of = " for {}" if several else ""
-        return {name: f"pass sigma={wider[name].sigma:g}{of.format(name)}" for name in narrow}
+        change = Change(schemes=wider)
+        sigma = next(iter(wider.values())).sigma
+        plain = "" if several or case.by_name else f"pass sigma={sigma:g}"
+        return Remedy(plain or change.in_words(), change)
     if ORDER in case.sample.clear.labels and not _judged(_without(case, [ORDER])).narrow:
-        return dict.fromkeys(narrow, SHUFFLE)
-    return dict.fromkeys(narrow, "mask fewer columns in one call" if several else "leave it out")
+        return Remedy(SHUFFLE, SHUFFLED)
+    if several:
+        most = max(narrow, key=lambda name: judged.figures[name].worst)
+        others = {name: of for name, of in case.schemes.items() if name != most}
+        change = Change(drop=(most,), schemes={} if case.by_name else others)
+        return Remedy(f"mask fewer columns in one call: {change.in_words()}", change)
+    return Remedy("publish no values of it")
 
 
 def widened(

@@ -12,6 +12,7 @@ from typing import NamedTuple, Protocol
 import numpy as np
 
 from condmask import _checks
+from condmask.changes import Change
 from condmask.errors import ArgumentError, warn
 
 WARN_GAIN = 0.25  # guessed beyond a constant guess, of which is warned
@@ -19,7 +20,7 @@ MIN_SHARE_OF_REST = 0.5  # of what a constant misses: where most values are 0, t
 REFUSED_RELATION = 0.5  # share of the records in which an exact relation refuses a release
 MAX_UNIT_RATE = 0.5  # of the values of one unit
 MAX_LINKED_SHARE = 0.03  # of the values, guessed because the owner of swapped values is known
-ERRORS_AT_LIMIT = 2.0  # within so many standard errors a figure is said to lie at its limit
+ERRORS_AT_LIMIT = 1.0  # within so many standard errors a figure is said to lie at its limit
 EVERYTHING = "all"  # accepted in place of codes: nothing is audited
 HIDES_NOTHING = "masking it alone hides nothing"
 
@@ -100,7 +101,7 @@ CODES: dict[str, Code] = {
     ),
     "C14": Code(
         False,
-        "a figure lies at its limit: within two standard errors of it",
+        "a figure lies at its limit: within its standard error",
         "a little more noise",
     ),
     "C15": Code(
@@ -157,6 +158,8 @@ class Finding(NamedTuple):
         Arguments to pass, as in Python; empty if nothing needs to be done.
     accepted : bool
         Whether the publisher lets it pass.
+    change : Change or None
+        The remedy as data; None where only people can decide.
     """
 
     code: str
@@ -164,6 +167,7 @@ class Finding(NamedTuple):
     text: str
     remedy: str = ""
     accepted: bool = False
+    change: Change | None = None
 
     @property
     def refuses(self) -> bool:
@@ -177,7 +181,14 @@ class Finding(NamedTuple):
 
     def to_dict(self) -> dict[str, str | bool]:
         """Return the finding in terms of JSON."""
-        return {**self._asdict(), "refuses": self.refuses}
+        return {
+            "code": self.code,
+            "column": self.column,
+            "text": self.text,
+            "remedy": self.remedy,
+            "accepted": self.accepted,
+            "refuses": self.refuses,
+        }
 
     def __str__(self) -> str:
         column = f"{self.column}: " if self.column else ""
@@ -200,12 +211,15 @@ class Limits(NamedTuple):
         in the units of the data.
     accepted : frozenset of str
         The codes of the findings that are let pass.
+    refused_too : frozenset of str
+        The codes of warnings that refuse here, so that they are settled as well.
     """
 
     clear: float = 0.6
     lift: float = 0.10
     risk: Mapping[float, float] = {}
     accepted: frozenset[str] = frozenset()
+    refused_too: frozenset[str] = frozenset()
 
 
 class ColumnFigures(Protocol):

@@ -7,12 +7,14 @@ is found is said at once.
 """
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from condmask._digits import number
+from condmask.changes import Change
 from condmask.correlations import pearson, ranks
 from condmask.disclosure.column.rare_values import MAX_OWN_VALUE_CHANCE, against_rare, too_often
 from condmask.disclosure.policy import Finding
@@ -32,7 +34,8 @@ MAX_ORDER_CORRELATION = 0.95
 WARN_ORDER_CORRELATION = 0.75  # rank correlations
 # rows with the next one: a correlation of .8 passes for .95 with a chance below 1e-15
 MAX_COMPARED_ROWS = 128
-SHUFFLE = "pass shuffle=True, or shuffle the rows first"
+SHUFFLED = Change(shuffle=True)
+SHUFFLE = SHUFFLED.in_words()
 MAX_ZERO_SHARE = 0.02  # of the values
 MIN_MENTIONED_CHANGE = 0.001  # of a standard deviation: the least change worth mentioning
 
@@ -53,7 +56,9 @@ def findings_without_simulation(table: Table, schemes: dict[str, Any]) -> list[F
         found += _order_findings(table.values[name], name)
     for name in table.clear.identifiers if table.clear else ():
         text = f"{name} has a different value in every record examined and is released unmasked"
-        found.append(Finding("C20", "", text, f"drop {name} if it identifies persons"))
+        change = Change(drop=(name,))
+        remedy = f"{change.in_words()} if it identifies persons"
+        found.append(Finding("C20", "", text, remedy, change=change))
     return found
 
 
@@ -62,7 +67,7 @@ def findings_on_values(table: Table, schemes: dict[str, Any]) -> list[Finding]:
     found: list[Finding] = []
     for name, scheme in schemes.items():
         if scheme.reverse_mapping and table.scope != "sample":
-            found += _rare_value_findings(table, name, scheme)
+            found += _rare_value_findings(table, name, schemes)
             found += _end_findings(table, name, scheme)
             found += _zero_findings(table.values[name], name, scheme)
     return found
@@ -104,7 +109,9 @@ def _pool_findings(table: Table, scheme: Any) -> Iterator[Finding]:
             f"{_pools_in_words(small)}, fewer than {needed}{at}: anyone who knows most "
             "of these records can work out the rest"
         )
-        yield Finding("C6", "", text, _remedy_for_small_pools(int(small.min()), scheme))
+        change = Change(no_strata=True) if scheme.strata else None
+        remedy = _remedy_for_small_pools(int(small.min()), scheme)
+        yield Finding("C6", "", text, remedy, change=change)
     elif sizes.size and sizes.min() < SMALL_POOL_RECORDS:
         text = (
             f"{_pools_in_words(sizes[sizes < SMALL_POOL_RECORDS])}: anyone who knows most of these "
@@ -150,7 +157,8 @@ def _order_findings(x: np.ndarray, name: str) -> Iterator[Finding]:
             else "neighbouring rows are alike"
         )
         text = f"{order} (rank correlation {most:.2f}): the position of a row gives its value away"
-        yield Finding("C8" if most >= MAX_ORDER_CORRELATION else "C18", name, text, SHUFFLE)
+        code = "C8" if most >= MAX_ORDER_CORRELATION else "C18"
+        yield Finding(code, name, text, SHUFFLE, change=SHUFFLED)
 
 
 def irregular_rows(n: int, count: int) -> np.ndarray:
@@ -169,8 +177,9 @@ def irregular_rows(n: int, count: int) -> np.ndarray:
     return np.asarray(starts[:-1] + np.floor(place * np.diff(starts)).astype(np.int64))
 
 
-def _rare_value_findings(table: Table, name: str, scheme: Any) -> Iterator[Finding]:
+def _rare_value_findings(table: Table, name: str, schemes: dict[str, Any]) -> Iterator[Finding]:
     """Find records that keep a rare value too often, with the first remedy that helps."""
+    scheme = schemes[name]
     chances = too_often(table, name, scheme)
     if chances.size:
         records = "record" if chances.size == 1 else "records"
@@ -178,7 +187,23 @@ def _rare_value_findings(table: Table, name: str, scheme: Any) -> Iterator[Findi
             f"{chances.size} {records} with a rare value would keep it with probability above "
             f"{MAX_OWN_VALUE_CHANCE:g} (up to {chances.max():.2f})"
         )
-        yield Finding("C7", name, text, against_rare(table, name, scheme))
+        options = against_rare(table, name, scheme)
+        remedy = ", ".join(f"{key}={value:g}" for key, value in options.items())
+        whole = " for all columns" if "p" in options and len(schemes) > 1 else ""
+        remedy = f"pass {remedy}{whole}" if options else "drop these records"
+        yield Finding("C7", name, text, remedy, change=_with_options(name, schemes, options))
+
+
+def _with_options(
+    name: str, schemes: dict[str, Any], options: Mapping[str, float]
+) -> Change | None:
+    """Return the change to schemes of which one has other parameters; p is the same in all."""
+    if not options:
+        return None
+    changed = {**schemes, name: replace(schemes[name], **options)}
+    if "p" in options:
+        changed = {each: replace(of, p=options["p"]) for each, of in changed.items()}
+    return Change(schemes=changed)
 
 
 def _end_findings(table: Table, name: str, scheme: Any) -> Iterator[Finding]:

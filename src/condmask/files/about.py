@@ -44,6 +44,8 @@ class Published(NamedTuple):
         Whether the rows are in another order than those of the original.
     accepted : tuple of str
         The codes of findings that the publisher accepted.
+    steps : tuple of str
+        The changes by which refusals were settled, in words.
     """
 
     parts: tuple[int, ...]
@@ -53,6 +55,7 @@ class Published(NamedTuple):
     sums: Mapping[str, Sequence[float]] = {}
     shuffled: bool = False
     accepted: tuple[str, ...] = ()
+    steps: tuple[str, ...] = ()
 
     @property
     def records(self) -> int:
@@ -76,6 +79,7 @@ class Published(NamedTuple):
             "sums": dict(self.sums),
             "shuffled": self.shuffled,
             "accepted": list(self.accepted),
+            "steps": list(self.steps),
         }
         return {name: entry for name, entry in entries.items() if entry or name == "origins"}
 
@@ -106,9 +110,9 @@ class Published(NamedTuple):
         sums = {name: [*map(float, one)] for name, one in entries.get("sums", {}).items()}
         form = CsvFormat(**entries["csv"]) if "csv" in entries else None
         accepted = tuple(map(str, entries.get("accepted", ())))
-        return cls(
-            tuple(map(int, parts)), schemes, origins, form, sums, "shuffled" in entries, accepted
-        )
+        steps = tuple(map(str, entries.get("steps", ())))
+        records = tuple(map(int, parts))
+        return cls(records, schemes, origins, form, sums, "shuffled" in entries, accepted, steps)
 
 
 def sidecar(path: Path) -> Path:

@@ -10,7 +10,7 @@ import codecs
 import csv
 import io
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -141,6 +141,18 @@ def new_layout(path: Path, names: Sequence[str]) -> Layout:
     text = io.StringIO()
     csv.writer(text, delimiter=delimiter, lineterminator="\n").writerow(names)
     return Layout(CsvFormat(delimiter, ".", "utf-8"), b"", text.getvalue(), tuple(names))
+
+
+def without(layout: Layout, names: Collection[str]) -> Layout:
+    """Return the layout of a file that lacks some columns, with a header of the others."""
+    if not names:
+        return layout
+    left = tuple(name for name in layout.names if name not in names)
+    lines = layout.head.splitlines(keepends=True)
+    end = "\r\n" if layout.head.endswith("\r\n") else "\n"
+    text = io.StringIO()
+    csv.writer(text, delimiter=layout.form.delimiter, lineterminator=end).writerow(left)
+    return layout._replace(head="".join([*lines[:-1], text.getvalue()]), names=left)
 
 
 def batches(path: Path, layout: Layout, names: Iterable[str]) -> Any:

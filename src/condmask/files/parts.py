@@ -8,7 +8,7 @@ are columns, as Hive has them. Names that begin with ``.`` or ``_`` are left out
 import glob
 import json
 import os
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -61,6 +61,8 @@ class Source:
         By key, the values in the names of the folders above each file; and the files' names.
     schema : Schema
         Of the table, with a column for each key.
+    left_out : frozenset of str
+        Columns of the files that are not read.
     marks : list of Mark
         In files of a release.
     """
@@ -99,10 +101,23 @@ class Source:
         self.keys: dict[str, list[Any]] = _keys(self.file_names) if self.is_folder else {}
         self.schema: Any = unified(path, schemas, self.keys)
         self.names: list[str] = self.schema.names
+        self.left_out: frozenset[str] = frozenset()
         most = CELLS // max(len(self.names), 1)
         self.part_rows: int = (
             most if part_rows is None else _checks.integer(part_rows, "part_rows", least=2)
         )
+
+    def leave_out(self, names: Collection[str]) -> None:
+        """Leave columns out of all that is read from now on, and of a release."""
+        if not names:
+            return
+        self.require(names)
+        kept = [field for field in self.schema if field.name not in names]
+        if not kept:
+            raise ArgumentError(f"{self.path} must keep a column, got all of them in drop")
+        self.schema = pa.schema(kept, self.schema.metadata)
+        self.names = self.schema.names
+        self.left_out = frozenset(names)
 
     def require(self, names: Iterable[str], masked: Iterable[str] = ()) -> None:
         """Refuse names of columns that do not exist, and masked columns that stand in the names

@@ -16,6 +16,7 @@ from condmask._randomness import WHOLE, Key, Randomness, check_rng, group_name, 
 from condmask.disclosure.audit import DEFAULT_LIMITS, check_at_once, check_attack, limits_of
 from condmask.disclosure.choose import TRIES, Choice, choose, with_wider_noise
 from condmask.disclosure.column.rare_values import open_ends, with_ends
+from condmask.disclosure.figures import Figures
 from condmask.disclosure.policy import CODES, EVERYTHING, Limits, accepted_codes
 from condmask.disclosure.unmasked import Table, clear_of, glimpse_of
 from condmask.errors import ArgumentError, Refusals, ReleaseWarning, warn
@@ -40,6 +41,7 @@ from condmask.publish.part_statistics import (
 from condmask.publish.prepare import Prepared, in_units, least_pool, look, settled
 from condmask.publish.reverse_mapping import ReverseMapping
 from condmask.publish.rounding import asked, shift_of
+from condmask.publish.settling import SETTLED_TOO
 from condmask.strata import not_masked, with_rare_gaps
 
 RARE_GAPS = ("refuse", "drop")
@@ -58,8 +60,10 @@ class Job:
     may_choose : bool
         Whether there is a table for which schemes, or the number of ends, may be chosen.
     strata, rng, nan_policy, round, accept, accept_visible_coins, workers, max_clear, max_lift,
-    max_risk, shuffle, missing, rare_gaps
+    max_risk, shuffle, missing, rare_gaps, drop
         As for `mask_table`.
+    steps : tuple of str, optional
+        The steps so far of a release that settles its refusals; None for one that does not.
 
     Attributes
     ----------
@@ -83,6 +87,8 @@ class Job:
         Whether records are left out whose gaps too few others share.
     round, shuffle : bool
     workers : int
+    drop : tuple of str
+        Columns that are not released.
     root : Key or None
         From which all keys are derived; None for new keys from the operating system.
 
@@ -110,6 +116,8 @@ class Job:
         shuffle: bool = False,
         missing: GivenCodes = (),
         rare_gaps: str = "refuse",
+        drop: str | Sequence[str] = (),
+        steps: tuple[str, ...] | None = None,
     ) -> None:
         self.names: tuple[str, ...] = ()
         self.schemes: dict[str, Any] = {}
@@ -135,10 +143,19 @@ class Job:
             limits = limits_of(max_clear, max_lift, max_risk, accepted or frozenset())
         with refusals.collected():
             self.shuffle: bool = _checks.boolean(shuffle, "shuffle")
+        self.drop: tuple[str, ...] = ()
+        with refusals.collected():
+            self.drop = _checks.names([drop] if isinstance(drop, str) else drop, "drop")
         refusals.raise_all()
         first = next(iter(self.schemes.values()))
         self.groups: tuple[str, ...] = not_masked(first.strata, self.schemes)
         self.round: bool = asked(round, self.schemes)
+        used = [name for name in self.drop if name in (*self.schemes, *self.groups)]
+        rule = "drop must be columns that are neither masked nor strata"
+        _checks.require(not used, rule, used)
+        if steps is not None:
+            limits = limits._replace(refused_too=SETTLED_TOO)
+        self.steps: tuple[str, ...] = steps or ()
         audited = first.shared_coins and accepted is not None
         self.limits: Limits | None = limits if audited else None
         self.accepted: tuple[str, ...] = _in_order(accepted)
@@ -277,7 +294,7 @@ class Job:
                 check_at_once(seen.table, job.schemes, job.limits, refusals)
             seen = seen._replace(units=in_units(seen, job.schemes, refusals))
             refusals.raise_all()
-        return job, settled(seen, job.schemes, job.limits)
+        return job, settled(seen, job.schemes, job.limits, by_name=bool(job.names))
 
     def part_of(self, table: OriginalTable, scope: Scope) -> Prepared:
         """Return a part ready to be masked; raises one error that says all that is wrong."""
@@ -321,10 +338,15 @@ class Job:
             warn_of_different_parts(name, [part.moments[name] for part in parts])
         records = tuple(part.records for part in parts)
         return Published(
-            records, self.schemes, origins, shuffled=self.shuffle, accepted=self.accepted
+            records,
+            self.schemes,
+            origins,
+            shuffled=self.shuffle,
+            accepted=self.accepted,
+            steps=self.steps,
         )
 
-    def audit_sample(self, sample: ArrowTable, read_rows: ReadRows) -> None:
+    def audit_sample(self, sample: ArrowTable, read_rows: ReadRows) -> dict[str, Figures]:
         """Audit a long table, whose parts were inspected one by one, by some of its rows.
 
         Parameters
@@ -333,9 +355,14 @@ class Job:
             Rows from all over the table.
         read_rows : callable (Units) -> iterable of pyarrow Table
             Reads all rows of some firms, households or persons.
+
+        Returns
+        -------
+        dict of str to Figures
+            By masked column.
         """
         if self.limits is None:
-            return
+            return {}
         table = self._audited(sample)
         units = units_in(sample, table)
         if units is not None:
@@ -343,7 +370,7 @@ class Job:
         refusals = Refusals()
         check_at_once(table, self.schemes, self.limits, refusals)
         refusals.raise_all()
-        check_attack(table, self.schemes, self.limits)
+        return check_attack(table, self.schemes, self.limits, by_name=bool(self.names))
 
     def _audited(self, rows: ArrowTable) -> Table:
         """Return sampled rows as the audit takes them."""

@@ -9,30 +9,26 @@ masking").
 import logging
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from functools import partial
 from typing import Any
-
-import numpy as np
 
 from condmask import _checks, frames
 from condmask._randomness import Randomness, release_key
 from condmask.disclosure.audit import DEFAULT_LIMITS
-from condmask.errors import Refusals, warn_once_each
+from condmask.errors import warn_once_each
 from condmask.files.arrow import ArrowTable
 from condmask.files.csv_text import CsvFormat
 from condmask.files.publish import publishing
 from condmask.frames import DataFrame
-from condmask.marks import marked, refuse_marked
+from condmask.marks import marked
 from condmask.missing_codes import GivenCodes
-from condmask.publish import stages
+from condmask.publish.attempts import Files, ReadyFile, attempt_file, attempt_table, passing
 from condmask.publish.columns import Frame
-from condmask.publish.job import GivenSchemes, Job, warn_of_dropped
+from condmask.publish.job import GivenSchemes, Job
 from condmask.publish.log import Where
-from condmask.publish.obstacles import Obstacles
-from condmask.publish.original_table import OriginalTable
 from condmask.publish.prepare import Prepared, released
 from condmask.publish.read import released_in
 from condmask.publish.release import Release
+from condmask.publish.settling import Settings
 from condmask.publish.write import Progress, write
 from condmask.row_labels import labels_of_rows
 
@@ -64,6 +60,8 @@ def mask_table(
     shuffle: bool = False,
     missing: GivenCodes = (),
     rare_gaps: str = "refuse",
+    drop: str | Sequence[str] = (),
+    fix: bool = False,
 ) -> Release:
     """Mask several columns of a data frame together: each record is swapped in all of them, or in
     none.
@@ -106,6 +104,12 @@ def mask_table(
         What to do about records whose gaps too few others share, as a donor must have the same:
         refuse the table, or leave these records out, with a warning of how many. A pandas index of
         row numbers is made anew.
+    drop : str or sequence of str, optional
+        Columns that are not released.
+    fix : bool
+        Settle what the release is refused for: drop columns in clear, mask them as well, shuffle
+        rows, widen noise, leave records with rare gaps out, as the messages say; columns that may
+        name persons are dropped. ``release.steps`` lists each change and its cost.
 
     Returns
     -------
@@ -162,52 +166,34 @@ def mask_table(
     """
     frames.same_lengths(frame, "frame")
     labels_of_rows(frame, "frame")
-    refusals = Refusals()
-    with refusals.collected():
-        job = Job(
-            schemes,
-            strata=strata,
-            rng=rng,
-            nan_policy=nan_policy,
-            round=round,
-            workers=workers,
-            accept=accept,
-            accept_visible_coins=accept_visible_coins,
-            max_clear=max_clear,
-            max_lift=max_lift,
-            max_risk=max_risk,
-            shuffle=shuffle,
-            missing=missing,
-            rare_gaps=rare_gaps,
-        )
-    with refusals.collected():
-        refuse_marked(frame, "frame")
-    refusals.raise_all()
+    settings = Settings(schemes, strata, _names(drop), shuffle, rare_gaps, missing, nan_policy)
+    options = {
+        "rng": rng,
+        "round": round,
+        "workers": workers,
+        "accept": accept,
+        "accept_visible_coins": accept_visible_coins,
+        "max_clear": max_clear,
+        "max_lift": max_lift,
+        "max_risk": max_risk,
+    }
     with warn_once_each():
-        original = _rows_to_release(OriginalTable(frame), job)
-        job = job.on_own_grids([original])
-        prepared = job.inspect(original, "whole", refusals)
-        refusals.raise_all()
-        job, part = job.settle(prepared, original)
-        job.warn_of_use(original.frame, part)
-        statistics = job.statistics_of(part)
-        metadata = job.metadata_of([statistics])
-    masked = frames.with_columns(original.frame, mask_part(part, job))
-    masked = marked(masked, [*job.schemes], metadata.records)
+        ready, _ = passing(
+            lambda under, steps: attempt_table(frame, under, steps, options),
+            settings,
+            fix=_checks.boolean(fix, "fix"),
+        )
+    job = ready.job
+    masked = frames.with_columns(ready.original.frame, mask_part(ready.part, job))
+    masked = marked(masked, [*job.schemes], ready.metadata.records)
     audited = job.limits is not None and "C9" not in job.limits.accepted
-    table = Frame(masked, statistics.marks, audited)
-    return Release(metadata, table, workers=job.workers, chosen=job.chosen)
+    table = Frame(masked, ready.statistics.marks, audited)
+    return Release(ready.metadata, table, workers=job.workers, chosen=job.chosen)
 
 
-def _rows_to_release(original: OriginalTable, job: Job) -> OriginalTable:
-    """Return the rows of a table that are released, in the order in which they are."""
-    kept = job.kept_rows(original)
-    if kept is not None:
-        warn_of_dropped(int(np.count_nonzero(~kept)), kept.size)
-        original = original.take(np.flatnonzero(kept))
-    if job.shuffle:
-        original = original.reordered(job.new_order)
-    return original
+def _names(drop: Any) -> tuple[str, ...]:
+    """Return the columns that are not released."""
+    return _checks.names([drop] if isinstance(drop, str) else drop, "drop")
 
 
 def mask_file(
@@ -236,6 +222,8 @@ def mask_file(
     shuffle: bool = False,
     missing: GivenCodes = (),
     rare_gaps: str = "refuse",
+    drop: str | Sequence[str] = (),
+    fix: bool = False,
 ) -> Release:
     """Mask columns of a Parquet, CSV or Arrow file; everything else in it stays unchanged.
 
@@ -292,7 +280,7 @@ def mask_file(
     shuffle : bool
         Release the rows in a new order, as `mask_table` does; a folder, or a source of several
         parts, is refused.
-    missing, rare_gaps
+    missing, rare_gaps, drop, fix
         As for `mask_table`.
 
     Returns
@@ -325,64 +313,50 @@ def mask_file(
     rows from all over the source, with all rows of some of the firms, households and the like in
     them.
     """
-    place = _checks.path(source, "source")
-    destination = _checks.path(target, "target")
-    obstacles = Obstacles(dry_run=_checks.boolean(dry_run, "dry_run"))
-    force = _checks.boolean(force, "force")
-    again = _checks.boolean(again, "again")
-    report = _checks.callback(progress, "progress")
-    keep = _checks.names(keep_metadata, "keep_metadata")
-    make_job = partial(
-        Job,
-        schemes,
-        strata=strata,
-        rng=rng,
-        nan_policy=nan_policy,
-        round=round,
-        workers=workers,
-        accept=accept,
-        accept_visible_coins=accept_visible_coins,
-        max_clear=max_clear,
-        max_lift=max_lift,
-        max_risk=max_risk,
-        shuffle=shuffle,
-        missing=missing,
-        rare_gaps=rare_gaps,
+    files = Files(
+        _checks.path(source, "source"),
+        _checks.path(target, "target"),
+        csv=csv,
+        part_rows=part_rows,
+        keep=_checks.names(keep_metadata, "keep_metadata"),
+        log=log,
+        force=_checks.boolean(force, "force"),
+        again=_checks.boolean(again, "again"),
+        dry_run=_checks.boolean(dry_run, "dry_run"),
+        progress=_checks.callback(progress, "progress"),
     )
+    settings = Settings(schemes, strata, _names(drop), shuffle, rare_gaps, missing, nan_policy)
+    options = {
+        "rng": rng,
+        "round": round,
+        "workers": workers,
+        "accept": accept,
+        "accept_visible_coins": accept_visible_coins,
+        "max_clear": max_clear,
+        "max_lift": max_lift,
+        "max_risk": max_risk,
+    }
     with warn_once_each():
-        task, only = stages.open_files(
-            make_job,
-            place,
-            destination,
-            obstacles,
-            csv=csv,
-            part_rows=part_rows,
-            keep=keep,
-            log=log,
-            force=force,
+        ready, _ = passing(
+            lambda under, steps: attempt_file(files, under, steps, options),
+            settings,
+            fix=_checks.boolean(fix, "fix"),
         )
-        if task.in_parts:
-            task = stages.choose_by_first(task, only, obstacles)
-            only = None  # one part at a time is held
-            task = stages.on_own_grids(task)
-            inspected = stages.inspect_parts(task, report, obstacles, again=again)
-            stages.settle_parts(task)
-            prepared = stages.parts_as_released(task)
-        else:
-            whole = stages.inspect_whole(task, only, obstacles, again=again)
-            task, part, inspected = stages.settle_whole(whole)
-            prepared = iter([(whole.table, part)])
-        parts = len(inspected.parts)
-        LOG.info("%d records of %s in %d parts", sum(inspected.rows), place.name, parts)
-        metadata = task.job.metadata_of(inspected.parts)
-    if obstacles.dry_run or task.shape is None:
-        return Release(metadata, None, chosen=task.job.chosen)
-    masked = _masked(prepared, task.job)
-    with publishing(destination) as hidden:
-        write(hidden, task.shape, metadata, masked, inspected.rows, report, task.job.workers)
-    LOG.info("published %s", destination.name)
-    task.log.enter(destination, inspected.entry, task.job.accepted)
-    return released_in(destination, workers=task.job.workers, chosen=task.job.chosen)
+    return released_file(files, ready)
+
+
+def released_file(files: Files, ready: ReadyFile) -> Release:
+    """Write the release of a file that passes; after a dry run return it without values."""
+    task = ready.task
+    if files.dry_run or task.shape is None:
+        return Release(ready.metadata, None, chosen=task.job.chosen)
+    masked = _masked(ready.prepared, task.job)
+    rows = ready.inspected.rows
+    with publishing(files.target) as hidden:
+        write(hidden, task.shape, ready.metadata, masked, rows, files.progress, task.job.workers)
+    LOG.info("published %s", files.target.name)
+    task.log.enter(files.target, ready.inspected.entry, task.job.accepted)
+    return released_in(files.target, workers=task.job.workers, chosen=task.job.chosen)
 
 
 def _masked(

@@ -13,6 +13,7 @@ import numpy as np
 from condmask import _checks
 from condmask._randomness import Key
 from condmask.disclosure.audit import DEFAULT_LIMITS, check_at_once, check_attack
+from condmask.disclosure.figures import Figures
 from condmask.disclosure.policy import Finding, Limits
 from condmask.disclosure.rails import min_pool_records
 from condmask.disclosure.unmasked import Table
@@ -49,6 +50,8 @@ class Prepared(NamedTuple):
         What rounding moved.
     table : Table or None
         The table that is audited; None where none is, and once all is settled.
+    figures : dict of str to Figures
+        Of the audit, by masked column, once all is settled.
     """
 
     columns: Mapping[str, Column]
@@ -59,6 +62,7 @@ class Prepared(NamedTuple):
     patterns: tuple[str, ...]
     moved: dict[str, Moved]
     table: Table | None
+    figures: Mapping[str, Figures] = {}
 
 
 def prepare(
@@ -158,7 +162,8 @@ def _pools_of(
     except ArgumentError as error:
         if least == SMALLEST:
             raise
-        raise ReleaseError(Finding("C6", "", str(error)).refusal) from None
+        refusal = ReleaseError(Finding("C6", "", str(error)).refusal)
+        raise refusal.settled_by(error.change, "C6") from None
 
 
 def in_units(
@@ -176,11 +181,18 @@ def in_units(
     return units
 
 
-def settled(seen: Prepared, schemes: Mapping[str, Any], limits: Limits | None) -> Prepared:
+def settled(
+    seen: Prepared,
+    schemes: Mapping[str, Any],
+    limits: Limits | None,
+    *,
+    by_name: bool = False,
+) -> Prepared:
     """Refuse columns that were looked at for what an attack finds; return them without what it
     looks at."""
     if seen.table is not None and limits is not None:
-        check_attack(seen.table, dict(schemes), limits)
+        figures = check_attack(seen.table, dict(schemes), limits, by_name=by_name)
+        seen = seen._replace(figures=figures)
     pools = None if seen.pool is None else pools_by(seen.pool)
     return seen._replace(values={}, pools=pools, table=None)
 

@@ -59,6 +59,8 @@ class Release(Mapping[str, Estimate]):
         Whether the rows are in another order than those of the original.
     accepted : tuple of str
         The codes of findings that the publisher accepted.
+    steps : tuple of str
+        The changes that ``fix=True`` made so that the release passes, with their cost.
     origins : dict of str to Origin
         What else estimates need about each column: its ``group``, a name that columns
         masked together share; ``patterns``, the columns whose common gaps bound the draw of
@@ -96,6 +98,7 @@ class Release(Mapping[str, Estimate]):
         self.parts: tuple[int, ...] = published.parts
         self.shuffled: bool = published.shuffled
         self.accepted: tuple[str, ...] = published.accepted
+        self.steps: tuple[str, ...] = published.steps
         self._workers = workers
         self._estimates = dict[str, Estimate]()
 

@@ -19,6 +19,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from condmask.disclosure.audit import refuse_too_few_records
+from condmask.disclosure.figures import Figures
 from condmask.disclosure.unmasked import clear_of
 from condmask.errors import (
     ArgumentError,
@@ -143,6 +144,9 @@ def open_files(
         job = make_job()
     with obstacles.data.collected():
         source = Source(place, csv, part_rows)
+    if source is not None and job is not None:
+        with obstacles.data.collected():
+            source.leave_out(job.drop)
     with obstacles.data.collected():
         named_log = Log(log)
         if job is None or job.root is None:  # a release under `rng` has no entry
@@ -349,16 +353,17 @@ def inspect_parts(
     return Inspected(parts, entry, rows_of_files(kept, task.source.rows))
 
 
-def settle_parts(task: Task) -> None:
-    """Attack rows sampled from all parts."""
+def settle_parts(task: Task) -> dict[str, Figures]:
+    """Attack rows sampled from all parts, and return the figures."""
     job = task.job
     source = task.source
 
     def read_rows(units: Units) -> Iterator[ArrowTable]:
         return (source.numeric(rows_of(units, part), job.schemes) for part in source.parts())
 
-    if job.limits:
-        job.audit_sample(source.numeric(source.sample(), job.schemes), read_rows)
+    if job.limits is None:
+        return {}
+    return job.audit_sample(source.numeric(source.sample(), job.schemes), read_rows)
 
 
 def parts_as_released(task: Task) -> Iterator[tuple[ArrowTable, Prepared]]:
@@ -381,4 +386,5 @@ def _naming_rows(first: int, last: int, under: str = "") -> Iterator[None]:
     try:
         yield
     except CondmaskError as error:
-        raise type(error)(f"{error} (in rows {first:,} to {last:,}{under})") from None
+        again = type(error)(f"{error} (in rows {first:,} to {last:,}{under})")
+        raise again.settled_by(error.all_changes, error.code) from None

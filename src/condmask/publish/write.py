@@ -69,7 +69,8 @@ def shape_of(origin: Source, target: Path, keep: Sequence[str]) -> Shape:
         raise ArgumentError(
             f"{target} must be text, as {origin.path} is; docs/files.rst has a way around"
         )
-    layout = origin.layout or (csv_text.new_layout(target, schema.names) if now == "CSV" else None)
+    layout = origin.layout and csv_text.without(origin.layout, origin.left_out)
+    layout = layout or (csv_text.new_layout(target, schema.names) if now == "CSV" else None)
     codecs = tables.codecs_of(origin.files[0]) if origin.format == now == "Parquet" else "snappy"
     return Shape(padded(origin.file_names), schema, layout, codecs, keep)
 

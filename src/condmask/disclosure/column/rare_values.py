@@ -63,8 +63,9 @@ def open_ends(schemes: dict[str, Any]) -> list[str]:
     ]
 
 
-def against_rare(table: Table, name: str, scheme: Any) -> str:
-    """The first of other parameters that helps, those first that cost analysts least."""
+def against_rare(table: Table, name: str, scheme: Any) -> dict[str, float]:
+    """Return the first of other parameters that helps, those first that cost analysts least;
+    empty if none does."""
     ends = max(scheme.aggregate_ends, END_COUNTS[0])
     tries: list[dict[str, float]] = [
         {"aggregate_ends": k} for k in END_COUNTS if k > scheme.aggregate_ends
@@ -74,14 +75,8 @@ def against_rare(table: Table, name: str, scheme: Any) -> str:
     ]
     for options in [*tries, {"p": 1.0 - MAX_OWN_VALUE_CHANCE}]:
         if not too_often(table, name, replace(scheme, **options)).size:
-            changed = (
-                f"{key}={value:g}"
-                for key, value in options.items()
-                if value != getattr(scheme, key)
-            )
-            whole = " for all columns" if "p" in options and len(table.values) > 1 else ""
-            return f"pass {', '.join(changed)}{whole}"
-    return "drop these records"
+            return {key: value for key, value in options.items() if value != getattr(scheme, key)}
+    return {}
 
 
 def own_value_chances(x: np.ndarray, scheme: Any, near: float = EQUAL) -> np.ndarray:
