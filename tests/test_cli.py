@@ -342,8 +342,8 @@ CALLS = [
         "mask_file",
         ("odd.csv", "new.csv", "-c", "income", *SIGMA),
         "--nan-policy omit --round --shuffle --rare-gaps drop --max-clear .7 --max-lift .2 --max-risk 1=.3 "
-        "--accept C4 --accept C20 --drop age --fix --keep-metadata units --part-rows 99 --dry-run --force --log my.log "
-        "--again --workers 3 --na *",
+        "--accept C4 --accept C20 --drop age --fix --keep-metadata units --part-rows 99 "
+        "--dry-run --force --log my.log --again --workers 3 --na *",
         {
             "nan_policy": "omit",
             "round": True,
