@@ -1,8 +1,8 @@
 """Compiles every kernel with the same options, decided here once.
 
-numba keeps machine code on disk and compiles anew when the file of a function has changed, whatever
-became of the functions that it calls in other files. Here the name under which machine code is kept
-has a digest of all source files of the folder, so that none outlives an edit of what it was made of.
+numba keeps machine code on disk and recompiles a function when its own file has changed, but not
+when a function that it calls in another file has. So the name of the machine code contains a
+digest of all source files of the folder: after any edit, all kernels are compiled again.
 """
 
 import functools

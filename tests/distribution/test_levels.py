@@ -219,7 +219,7 @@ def test_the_polynomial_through_nodes_bends_no_more_than_its_second_differences(
     weight = np.linalg.lstsq(differences.T, there, rcond=None)[0]
 
     assert there == pytest.approx(differences.T @ weight, abs=1e-9)
-    assert 0.95 < np.abs(weight).sum(axis=0).max() / crossings.BENT <= 1.0
+    assert 0.95 < np.abs(weight).sum(axis=0).max() / crossings.BEND_PER_DIFFERENCE <= 1.0
 
 
 @pytest.mark.parametrize("noise", ["normal", "laplace"])

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from condmask.kernels import counting_sort, cycle, masking, moments, nodes, replication, windows
-from condmask.kernels.counting import CHUNK, count_window
+from condmask.kernels.counting import RECORDS_AT_ONCE, count_window
 from condmask.kernels.rearrange import rearranged
 
 SLACK = 4 * 2.0**-52
@@ -51,7 +51,9 @@ def test_rows_asked_for_are_added_to_the_counts_and_others_handed_back_in_order(
     assert np.array_equal(outside, others, equal_nan=True)
 
 
-@pytest.mark.parametrize("size", [1, CHUNK - 1, CHUNK, CHUNK + 1, 3 * CHUNK + 5])
+@pytest.mark.parametrize(
+    "size", [1, RECORDS_AT_ONCE - 1, RECORDS_AT_ONCE, RECORDS_AT_ONCE + 1, 3 * RECORDS_AT_ONCE + 5]
+)
 def test_every_chunk_is_counted(size):
     z = np.arange(size) % 7.0
 

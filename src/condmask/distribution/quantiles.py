@@ -124,7 +124,7 @@ def reached(t: Curve, q: np.ndarray, *, rearranged: bool) -> np.ndarray:
                 crossings.reached(steps, start, stop, targets, straight, rearranged, found)
         elif rearranged:
             ends = t.line.points(np.array([first, last])) - t.shift
-            ends = np.ceil(ends - crossings.ROUNDING) if t.whole else ends
+            ends = np.ceil(ends - crossings.MAX_OFF_GRID) if t.whole else ends
             found[0, targets > t.n * most] += ends[1] - ends[0]
     places: np.ndarray = found.sum(axis=0)
     places[np.isnan(places)] = t.line.points(np.array([t.line.size - 1.0]))

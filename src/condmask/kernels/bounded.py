@@ -1,8 +1,8 @@
-"""The ends of intervals of parameters between -1 and 1, by the order of Feldman and Cousins.
+"""Computes ends of intervals of parameters between -1 and 1, in the order of Feldman and Cousins.
 
-What an interval is, `variance.bounded` says: a parameter is in it if estimates that it explains
-better than this one, by the likelihood ratio, have less chance than the level. An end is looked
-for from the bound inwards, on a mesh and then by halving.
+`inference.bounded` defines the interval: it contains a parameter if estimates with a higher
+likelihood ratio than this one have less probability than the level. An end is searched from the
+bound inwards, on a mesh and then by halving.
 
 The order of acceptance is explained in docs/inference.rst, "Groups, weights, regressions, pairs".
 """
@@ -11,15 +11,17 @@ import math
 
 from condmask._jit import kernel
 
-MESH = 64  # parameters between the estimate and the bound
-HALVINGS = 40  # of the last step of an end
-ROOT = math.sqrt(2.0)
+MESH_POINTS = 64  # between the estimate and the bound
+MESH_HALVINGS = 40  # of the last mesh step
+SQRT_2 = math.sqrt(2.0)
 
 
 @kernel
 def ends(estimate, square, level, low, high):
-    """Both ends for every estimate; square[k]: the factors of 1, r and r^2 in its squared standard
-    error."""
+    """Compute low[k] and high[k], the ends for estimate[k].
+
+    square[k] holds the factors of 1, r and r^2 in its squared standard error.
+    """
     for k in range(estimate.size):
         low[k] = _end(estimate[k], square[k], level, -1.0)
         high[k] = _end(estimate[k], square[k], level, 1.0)
@@ -32,13 +34,13 @@ def _end(estimate, square, level, side):
         return side
     beyond = side
     accepted = nearest
-    for step in range(MESH - 1, 0, -1):
-        parameter = nearest + (side - nearest) * step / MESH
+    for step in range(MESH_POINTS - 1, 0, -1):
+        parameter = nearest + (side - nearest) * step / MESH_POINTS
         if _accepted(estimate, parameter, square, level):
             accepted = parameter
             break
         beyond = parameter
-    for _ in range(HALVINGS):
+    for _ in range(MESH_HALVINGS):
         middle = 0.5 * (accepted + beyond)
         if _accepted(estimate, middle, square, level):
             accepted = middle
@@ -49,7 +51,7 @@ def _end(estimate, square, level, side):
 
 @kernel
 def _accepted(estimate, r, square, level):
-    """Whether a parameter explains the estimate well enough."""
+    """Return whether the interval contains the parameter r."""
     if estimate == r:
         return True
     error = math.sqrt(max(square[0] + (square[1] + square[2] * r) * r, 0.0))
@@ -61,14 +63,13 @@ def _accepted(estimate, r, square, level):
     own = above if apart > 0.0 else below
     apart = abs(apart)
     ratio = apart * apart if apart <= own else own * (2.0 * apart - own)
-    # those explained worse, whose chances are small numbers and not 1 minus such
-    beyond = math.erfc(_reach(ratio, above) / ROOT) + math.erfc(_reach(ratio, below) / ROOT)
+    # the probability of a lower ratio, as a sum of tails so that small ones keep their digits
+    beyond = math.erfc(_reach(ratio, above) / SQRT_2) + math.erfc(_reach(ratio, below) / SQRT_2)
     return 0.5 * beyond >= 1.0 - level
 
 
 @kernel
 def _reach(c, d):
-    """At how many standard errors this likelihood ratio is on the side of a bound that is d of
-    them away."""
+    """Return the distance, in standard errors, with likelihood ratio c towards a bound d away."""
     root = math.sqrt(c)
-    return root if root <= d else 0.5 * (d + c / max(d, 1e-300))  # of the bound itself all: d is 0
+    return root if root <= d else 0.5 * (d + c / max(d, 1e-300))

@@ -1,35 +1,35 @@
-"""Records counted by grid point, in one pass over a window of the grid.
+"""Counts records by grid point, in one pass over a window of the grid.
 
-Records that lie outside the window, off the grid or nowhere (NaN) are handed back, to be looked at
-again.
+Records outside the window or off the grid, and NaN, are returned to the caller.
 
 Cost: O(1) a record, one read of the data.
 
-Theorems 2.1 to 2.3 need nothing of the records but these counts (docs/theory.rst, "The grid").
+The estimates of Theorems 2.1 to 2.3 of Ghatak & Roy depend on these counts only (docs/theory.rst,
+"The grid").
 """
 
 import numpy as np
 
 from condmask._jit import SAFE_MATH, kernel
 
-CHUNK = 1024  # records whose points are computed together
+RECORDS_AT_ONCE = 1024  # whose grid points are computed together
 
 
 @kernel(fastmath=SAFE_MATH)
 def count_window(z, per_step, slack, first, start, stop, counts, outside):
-    """counts[k] += records of z[start:stop] at grid point first + k; outside[i]: the others; their
-    number.
+    """Add to counts[k] the records of z[start:stop] at grid point first + k; return the number of
+    others, and put them into `outside`.
 
-    The last entry of counts is for the others, so that no branch is taken on where a record lies;
-    outside needs room for one more. ``slack`` is how far a value may miss its grid point, relative
-    to it.
+    The last entry of counts is for the others, so that there is no branch on the place of a
+    record; outside needs room for one more. ``slack`` is the distance by which a value may miss
+    its grid point, relative to it.
     """
-    cells = np.empty(CHUNK, dtype=np.int32)
+    cells = np.empty(RECORDS_AT_ONCE, dtype=np.int32)
     others = counts.size - 1
     size = float(others)
     left = 0
-    for begin in range(start, stop, CHUNK):
-        length = min(stop - begin, CHUNK)
+    for begin in range(start, stop, RECORDS_AT_ONCE):
+        length = min(stop - begin, RECORDS_AT_ONCE)
         known = counts[others]
         part = z[begin : begin + length]  # indices from 0 on: half again as fast (versus/grid.py)
         for j in range(length):  # apart from the counts, this loop vectorises
@@ -39,7 +39,7 @@ def count_window(z, per_step, slack, first, start, stop, counts, outside):
             good = (abs(steps - units) <= slack * abs(units)) & (place >= 0.0) & (place < size)
             cells[j] = np.int32(place if good else size)
         for j in range(length):
-            counts[np.uint32(cells[j])] += 1  # an index that is not below 0 need not be looked at
+            counts[np.uint32(cells[j])] += 1  # unsigned, so that numba adds no test for < 0
         if counts[others] == known:
             continue
         for j in range(length):

@@ -1,8 +1,6 @@
-"""Rows sorted by a small number that each of them has, by counting, in the order of the file.
+"""Sorts rows by a small number that each of them has, by counting, stably.
 
-Cost: O(1) a row and a number.
-
-What the donors of eq. (1) are drawn with.
+Cost: O(1) a row and a number. Used to draw the donors of eq. (1) within pools.
 """
 
 from condmask._jit import kernel
@@ -10,8 +8,10 @@ from condmask._jit import kernel
 
 @kernel
 def sort(number, ends, order):
-    """order: the rows with number 0, then those with 1, ..., none below 0; ends[s], where s
-    begins, becomes its end."""
+    """Put into `order` the rows with number 0, then those with 1, ...; skip negative numbers.
+
+    ends[s] is the place at which number s begins, and becomes the place at which it ends.
+    """
     for row in range(number.size):
         own = number[row]
         if own >= 0:

@@ -1,23 +1,23 @@
-"""Where a function with steps reaches values, and its values at points: T of one sample or of
-many.
+"""Computes where a function with steps reaches values, and its values at points.
 
-It rises by `jump` for each record; the rest bends little, and is known at nodes. From one node to
-the next both are bounded, so most cells are passed with one look. The others are halved between
-records until the function leaves its chord by less than rounding or, on a grid, until one step is
-left: no crossing is missed but excursions below rounding.
+The function, T of one sample or of several, rises by `jump` at each record; the smooth rest bends
+little, and is known at nodes. Both are bounded from one node to the next, so most cells are
+skipped after one evaluation. The others are halved between records until the function deviates
+from its chord by less than rounding or, on a grid, until one step is left: no crossing is missed,
+apart from excursions below rounding.
 
-Where the function is level at a target but for rounding, the common bound of its bend would have a
-cell cut down to the end. So after some looks the bend of the cell itself is worked out, which is
-next to nothing there, and after as many more the chords are taken as they are. In the middle of a
-gap, which is shortened to two reaches, the function is constant: that cell, however long, is
-looked at once.
+Where the function is constant up to rounding and equal to a target, the common bound of its bend
+would make halving go on to the end. So after some evaluations the bend of the cell itself is
+computed, which is nearly 0 there, and after as many more chords are used as they are. In the
+middle of a gap, which is shortened to two reaches, the function is constant: that cell, however
+long, is evaluated once.
 
-Cost: O(1) for each node and value. A cell is read once for all targets that it may hold, most
-often once between two values, and some 30 times for a target where it does not jump; a look is
-some thirty products. Between two values of a cell there are at most ``2 LOOKS (1 + targets)``
-looks and 64 more.
+Cost: O(1) for each node and value. A cell is evaluated once for all targets that it may hold,
+usually once between two values, and some 30 times for a target where it does not jump; an
+evaluation is some thirty products. Between two values of a cell there are at most
+``2 LOOKS (1 + targets)`` evaluations and 64 more.
 
-Quantiles of Theorems 2.2 and 2.3 (docs/theory.rst, "Crossings").
+Quantiles of Theorems 2.2 and 2.3 of Ghatak & Roy (docs/theory.rst, "Crossings").
 """
 
 from typing import NamedTuple
@@ -27,14 +27,16 @@ import numpy as np
 from condmask._jit import kernel
 from condmask.kernels import nodes
 
-ROUNDING = 1e-6  # of a step, by which a node may miss a point of the grid
-# between two values of a cell, for each of its targets and one more; an ordinary one takes 40
+MAX_OFF_GRID = 1e-6  # of a step: the distance by which a node may miss a grid point
+# evaluations between two values of a cell, for each of its targets and one more, after which the
+# bend of the cell is computed; ordinary ones take 40
 LOOKS = 64
-NARROW = 2.0**-52  # of a cell: no part is cut further
-BEHIND = 6.0  # nodes: a step back on a grid that is not coarse
-LONG = 2.0  # nodes: a cell that is longer is the middle of a gap
-# second differences of nodes, the most by which the polynomial through ten of them bends
-BENT = 1.9
+MIN_WIDTH = 2.0**-52  # of a cell: narrower parts are not halved
+MAX_BEHIND = 6.0  # nodes: a step back on a grid that is not coarse
+MIN_GAP_NODES = 2.0  # a longer cell is the middle of a gap
+BEND_PER_DIFFERENCE = (
+    1.9  # maximal bend of the polynomial through ten nodes, per second difference
+)
 
 
 class Steps(NamedTuple):
@@ -43,26 +45,27 @@ class Steps(NamedTuple):
     Attributes
     ----------
     values, places : ndarray of shape (v,)
-        Where it may jump, ascending, and where that is on the line, in nodes.
+        The points at which it may jump, ascending, and their places on the line, in nodes.
     below : ndarray of int64 of shape (v + 1,)
         The number of records before each value, and in all.
     nodes : ndarray of shape (size,)
         The smooth part.
     node, shift : float
-        The distance of nodes; and how far to the right of a point the smooth part is read.
+        The distance of nodes; and the distance to the right of a point at which the smooth part is
+        read.
     jump : float
     bend, reach : float
-        The most of the second derivative of one record's smooth part, per node; how many nodes it
-        reaches.
+        The maximal second derivative of one record's smooth part, per node; and the number of
+        nodes that it reaches.
     sums : ndarray of shape (2, v or 0)
-        Under Laplace noise `exponentials.weighted_sums`, of which the smooth part is made between
-        values.
+        Under Laplace noise `exponentials.weighted_sums`, from which the smooth part follows
+        between values.
     decay : float
-        Of these.
+        The decay of these sums.
     whole : bool
         Whether points are whole numbers.
     room : ndarray of shape (10,)
-        To work in.
+        Working memory.
     """
 
     values: np.ndarray
@@ -82,13 +85,14 @@ class Steps(NamedTuple):
 
 @kernel(inline="always")
 def _edge(steps, x):
-    """The first point of a cell that begins at x."""
-    return np.ceil(x - ROUNDING) if steps.whole else x
+    """Return the first point of a cell that begins at x."""
+    return np.ceil(x - MAX_OFF_GRID) if steps.whole else x
 
 
 @kernel(inline="always")
 def point(steps, node, following):
-    """Where a node is, `following` the next value on the line, as seen from the nearer value."""
+    """Return the point of a node, counted from the nearer value; `following` is the next value on
+    the line."""
     before = following - 1
     last = steps.values.size - 1
     if following > last or (
@@ -100,7 +104,7 @@ def point(steps, node, following):
 
 @kernel(inline="always")
 def smooth(steps, node, x, at, following):
-    """The smooth part at a point, x where its cell begins."""
+    """Return the smooth part at a point of the cell that begins at x."""
     if steps.sums.shape[1]:
         left = right = 0.0
         if following > 0:
@@ -111,13 +115,13 @@ def smooth(steps, node, x, at, following):
             right = steps.sums[1, following] * np.exp(apart / steps.decay)
         return (1.0 - steps.jump) * (steps.below[following] + 0.5 * (right - left))
     # where nodes are closer than neighbouring numbers
-    along = min(max((at - x) / steps.node, -BEHIND), LONG)
+    along = min(max((at - x) / steps.node, -MAX_BEHIND), MIN_GAP_NODES)
     return nodes.value(node + along, steps.nodes, steps.room)
 
 
 @kernel(inline="always")
 def own_bend(steps, node, start, end, following):
-    """The most of the second derivative of the smooth part between two values of one cell, per
+    """Return the maximal second derivative of the smooth part between two values of one cell, per
     node."""
     if steps.sums.shape[1]:
         left = right = 0.0
@@ -131,21 +135,22 @@ def own_bend(steps, node, start, end, following):
     most = 0.0
     for k in range(node - nodes.LEFT, node - nodes.LEFT + nodes.POINTS - 2):
         most = max(most, abs(steps.nodes[k] - 2.0 * steps.nodes[k + 1] + steps.nodes[k + 2]))
-    return BENT * most
+    return BEND_PER_DIFFERENCE * most
 
 
-# `_nrt=False`, here and below: no array is made, and so none need be counted as used, which numba
-# would do at each look, for two thirds of the time
+# `_nrt=False`, here and below: no array is allocated, so numba need not count references, which
+# would take two thirds of the time
 @kernel(_nrt=False)
 def reached(steps, first, last, targets, straight, rearranged, out):
-    """out[k]: where the function first reaches targets[k], which ascend, between two nodes.
+    """For ascending targets, set out[:, k] to the first point between two nodes at which the
+    function is at least targets[k].
 
-    Or, `rearranged`, where its values in ascending order do: the length of all x counts at which
-    it is below. A stretch goes on where the one before it ended: `out` is NaN where nothing is
-    reached yet. `straight` is by how much a chord may be left.
+    If `rearranged`, do so for its values in ascending order: out[:, k] becomes the length of all x
+    at which the function is below targets[k]. A stretch continues the one before it: `out` is NaN
+    for targets that are not reached yet. `straight` is the tolerated deviation from a chord.
 
-    `out` has two rows to be added up: places and gaps, and the lengths of cells, which far from 0
-    would be lost in a sum with them.
+    The two rows of `out` are to be added: places and gaps, and the lengths of cells, which would
+    be lost by rounding in one sum far from 0.
     """
     known = np.searchsorted(out[0], np.inf, side="right")
     place = np.searchsorted(steps.places, first, side="right")
@@ -164,7 +169,7 @@ def reached(steps, first, last, targets, straight, rearranged, out):
         while near < steps.places.size and steps.places[near] <= node + 1 + steps.reach:
             near += 1
         bend = steps.bend * (steps.below[near] - steps.below[before])
-        gap = end - x > LONG * steps.node
+        gap = end - x > MIN_GAP_NODES * steps.node
         bend = 0.0 if gap else bend
         rest = (
             min(steps.nodes[node], steps.nodes[node + 1]),
@@ -192,9 +197,11 @@ def reached(steps, first, last, targets, straight, rearranged, out):
 
 @kernel(_nrt=False)
 def _within(steps, node, x, cell, gap, value, bend, targets, out, straight, rearranged):
-    """Add to each out[:, k] the length of a cell on which the function is below targets[k]; if not
-    rearranged, set it to where the function reaches targets[k], and return how many it reaches:
-    the first."""
+    """Search one cell; return the number of targets that the function reaches in it: the first ones.
+
+    Set out[:, k] to the point at which the function reaches targets[k]; if rearranged, add to it
+    the length on which the function is below targets[k].
+    """
     start = cell[0]
     first = 0
     every = targets.size
@@ -222,14 +229,14 @@ def _within(steps, node, x, cell, gap, value, bend, targets, out, straight, rear
             looks += 1
             if looks == enough:
                 bent = min(bend, own_bend(steps, node, start, end, value))
-            # far from 0 two points are neighbours before their chord is straight
+            # far from 0 two points are adjacent numbers before their chord is straight
             least = not left < 0.5 * (left + right) < right or (
                 steps.whole and right - left <= 1.0
             )
-            least = least or looks > 2 * enough or width < NARROW
+            least = least or looks > 2 * enough or width < MIN_WIDTH
             arc = 0.125 * bent * min((right - left) / steps.node, 1.0) ** 2
             arc = arc if arc > straight and not least else 0.0
-            # targets before `some` are reached at once, those from `most` on are not
+            # targets before `some` are reached at the start, those from `most` on not at all
             low = jumps + min(at_left, at_right) - arc
             high = jumps + max(at_left, at_right) + arc
             some = max(first, np.searchsorted(targets, low, side="right"))
@@ -267,7 +274,7 @@ def _within(steps, node, x, cell, gap, value, bend, targets, out, straight, rear
 
 @kernel(inline="always")
 def _below(at_left, at_right, level, length, whole, rearranged):
-    """On which length a chord is below a level within it, at its beginning alone if not
+    """Return the length on which a chord is below a level, only at its beginning if not
     rearranged."""
     falls = at_left >= level
     if falls and (not rearranged or (whole and length <= 1.0)):
@@ -281,12 +288,12 @@ def _below(at_left, at_right, level, length, whole, rearranged):
 
 @kernel(_nrt=False)
 def points(steps, first, last, parts, x, right, left):
-    """The values between two nodes, and so many points a node; the function there, and just
-    before.
+    """Put the values between two nodes and `parts` points a node into x, and the function at these
+    and just before these into right and left; return their number.
 
-    They go to the front of three arrays, ascending; returns how many. Where the grid is finer than
-    nodes, single points a node lie between its steps; 0 parts are the nodes alone, each of them,
-    even where they are closer than neighbouring numbers. Other points that coincide appear once.
+    Points ascend. If the grid is finer than the nodes and parts is 1, points lie between grid
+    steps. parts = 0 gives every node and nothing else, even if nodes are closer than adjacent
+    numbers. Other points that coincide appear once.
     """
     jumps = steps.jump > 0.0 and parts > 0
     finer = steps.node > 1.0 or not steps.whole
@@ -335,7 +342,7 @@ def points(steps, first, last, parts, x, right, left):
 
 @kernel(inline="always")
 def _put(steps, node, begin, at, before, following, count, x, right, left):
-    """One of `points`, with so many values before it and up to it."""
+    """Put one of `points`, with `before` values before it and `following` values up to it."""
     x[count] = at
     right[count] = steps.jump * steps.below[following] + smooth(steps, node, begin, at, following)
     left[count] = right[count] - steps.jump * (steps.below[following] - steps.below[before])

@@ -1,33 +1,32 @@
-"""One random cycle through the swapped rows of every pool, in time that grows with their number.
+"""Draws one random cycle through the swapped rows of every pool, in linear time.
 
-The cycle is the order of random 64-bit words. Their low bits make room for their places, so that
-one number travels through the counting sorts by the top bits. The words are uniform: with some
-four to a value of these bits, an insertion sort moves each past few others, by the whole words
-where what is left of them ties. Equal words stay in the order of the rows, as in any stable sort.
+Donors of eq. (1) of Ghatak & Roy as a permutation. The cycle is the order of random 64-bit words.
+Their low bits are replaced by their places, so that one number goes through the counting sorts by
+the top bits. The words are uniform: with some four words for each value of these bits, an
+insertion sort moves each past few others. Ties of the remaining bits are broken by the whole
+words; equal words stay in the order of the rows, as in any stable sort.
 
 Cost: O(1) a row.
-
-Donors of eq. (1) as a permutation.
 """
 
 import numpy as np
 
 from condmask._jit import kernel
 
-DIGIT = 9  # bits a pass: with more, the places written to outgrow the page table's cache
-ALIKE = 4
-MOVES = 8  # a word; of random words it takes 1
+DIGIT = 9  # bits a pass; with more, the write positions exceed the page table's cache
+ALIKE = 4  # words for each value of the sorted bits
+MOVES = 8  # moves allowed per word in the insertion sort; random words need about one
 SIGN = np.uint64(1 << 63)
-# bits: of numbers spread over some octaves nearly all differ in these
+# bits by which nearly all numbers that are spread over some octaves differ
 PARTING = np.int64(3 * DIGIT)
 
 
 @kernel
 def radix_argsort(words, order, spare):
-    """order: the stable argsort of the words, as words; returns whether they are random enough for
-    it.
+    """Put the stable argsort of the words into `order`, as words; return whether they are random
+    enough for this method.
 
-    `spare` is room for as many words.
+    `spare` is working memory for as many words.
     """
     bits = DIGIT
     while ALIKE << bits < words.size:
@@ -37,11 +36,11 @@ def radix_argsort(words, order, spare):
 
 @kernel
 def by_digits(source, target, bits):
-    """Words in the order of so many of their top bits, in one of two arrays, which it returns."""
+    """Sort words by their top `bits`; return that of the two arrays that holds the result."""
     digits = np.uint64((1 << DIGIT) - 1)
     for passed in range(64 - bits, 64, DIGIT):
         shift = np.uint64(passed)
-        # counted two places ahead, so that their sums tell one place ahead where each digit begins
+        # counted two places ahead: the sums then give, one place ahead, the start of each digit
         ends = np.zeros((1 << DIGIT) + 2, dtype=np.int64)
         for packed in source:
             ends[np.int64(packed >> shift & digits) + 2] += 1
@@ -56,10 +55,10 @@ def by_digits(source, target, bits):
 
 @kernel
 def order_by(words, bits, order, spare):
-    """order: the argsort of words of which so many of the top bits, a multiple of DIGIT, part
-    nearly all.
+    """Put the argsort of words into `order`, if nearly all differ in their top `bits`.
 
-    Returns whether they do. `spare` is room for as many words.
+    Returns whether they do. `bits` is a multiple of DIGIT, `spare` working memory for as many
+    words.
     """
     low = 1
     while 1 << low < words.size:
@@ -93,10 +92,12 @@ def order_by(words, bits, order, spare):
 
 @kernel
 def link(rows, order, pool, first, last, donors):
-    """donors[k]: the row after rows[k] in the order of its pool; the last of a pool has none yet.
+    """Set donors[k] to the row after rows[k] in the order of its pool; the last of a pool has none
+    yet.
 
-    `pool` by row, -1 for none, or empty for one pool of all; first[s] and last[s], -1 at the
-    start, become the ends of the order within pool s. A long order may come in parts.
+    `pool` holds the pool by row, -1 for none, or is empty if there is one pool; first[s] and
+    last[s], initially -1, become the ends of the order within pool s. A long order may come in
+    parts.
     """
     for k in order:
         pool_of_row = pool[rows[k]] if pool.size > 0 else 0
@@ -111,8 +112,10 @@ def link(rows, order, pool, first, last, donors):
 
 @kernel
 def close(rows, first, last, donors):
-    """The order of each pool becomes a cycle: the last row is followed by the first, if it is
-    another."""
+    """Close the chain of each pool into a cycle by linking its last row to its first.
+
+    Pools with a single row are left alone.
+    """
     for k in range(first.size):
         if first[k] != last[k]:
             donors[last[k]] = rows[first[k]]
@@ -120,11 +123,11 @@ def close(rows, first, last, donors):
 
 @kernel
 def order_floats(values, order, spare):
-    """order: the stable argsort of numbers, as words; returns whether they are spread widely
-    enough for it.
+    """Put the stable argsort of numbers into `order`, as words; return whether they are spread
+    widely enough for this method.
 
-    The numbers become words in the same order that differ in their top bits. `spare` is room for
-    as many.
+    The numbers are overwritten by words in the same order that differ in their top bits. `spare`
+    is working memory for as many.
     """
     words = values.view(np.uint64)
     least = ~np.uint64(0)

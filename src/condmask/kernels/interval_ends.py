@@ -1,42 +1,41 @@
-"""Between which points of T* quantiles lie: where a test first and last excludes it.
+"""Computes ends of intervals for quantiles: the points at which a test last and first excludes.
 
-A probability q is excluded at a point where T*, within [0, 1], lies farther from it than its
-radius, whose square is ``share * (variance + binomial)``. Between an excluded point and the next
-that is not, the test is taken to change as straight lines do. Cost: that of the points between the
-ends.
+A point is excluded for q if T*, within [0, 1], lies farther from q than a radius with the square
+``share * (variance + binomial)``. Between an excluded point and its neighbour that is not, the
+test is interpolated linearly. Cost: that of the points between the ends.
 
-See docs/inference.rst, "Quantiles".
+Of quantiles by Theorem 2.2 of Ghatak & Roy; see docs/inference.rst, "Quantiles".
 """
 
 import numpy as np
 
 from condmask._jit import kernel
 
-ROUNDING = 1e-10  # of T, by which it must differ more where it does not vary
+MIN_DIFFERENCE = 1e-10  # of T from q at an excluded point, beyond the radius
 
 
 @kernel
 def read_sums(x, place, own, first, values, below, nodes, up_to, limits, jumps, total):
-    """Sums of kernels over records, between the cells at which they are known.
+    """Interpolate sums of kernels over records between the cells at which they are known.
 
     Parameters
     ----------
     x, place : ndarray of shape (points,)
-        Points, and where they are, in cells.
-    own : ndarray of shape (those asked for,)
-        Which of them are looked at.
+        Points, and their places in cells.
+    own : ndarray of int
+        The points for which sums are computed.
     first : int
         The place of the first cell.
     values, below : ndarray of shape (v,) and (v + 1,)
         Values, ascending, and the number of records before each and in all.
     nodes : ndarray of shape (cells, kernels)
-        The sums at cells, but for the limits of kernels.
+        The sums at cells, without the limits of kernels.
     up_to : ndarray of shape (cells,)
         The number of records up to each cell.
     limits, jumps : ndarray of shape (kernels,)
-        What a record adds far to the right, and at its place at once.
-    total : ndarray of shape (the first kernels, points)
-        Takes the sums.
+        The contribution of a record far to the right of it, and its jump at the record.
+    total : ndarray of shape (kernels used, points)
+        Receives the sums.
     """
     for r in own:
         exact = below[np.searchsorted(values, x[r], side="right")]
@@ -50,16 +49,16 @@ def read_sums(x, place, own, first, values, below, nodes, up_to, limits, jumps, 
 
 @kernel
 def interval_ends(places, values, variance, q, share, binomial, low, high):
-    """The last points excluded on the way up to each quantile, and the first beyond it.
+    """Find the last excluded point below each quantile, and the first one above it.
 
     Parameters
     ----------
     places, values, variance : ndarray of shape (points,)
         T*, ascending, and n times the variance of T there.
     q, share, binomial : ndarray of shape (probabilities,)
-        The probabilities, and what makes their radii.
+        The probabilities, and the factor and summand of their squared radii.
     low, high : ndarray of shape (probabilities,)
-        Take the ends; the outermost points where none is excluded.
+        Receive the ends; the outermost points if none is excluded.
     """
     last = values.size - 1
     for j in range(q.size):
@@ -76,13 +75,17 @@ def interval_ends(places, values, variance, q, share, binomial, low, high):
 
 @kernel(inline="always")
 def _beyond(q, value, variance, share, binomial):
-    """How much farther than its radius T* lies from q."""
-    return abs(min(max(value, 0.0), 1.0) - q) - np.sqrt(share * (variance + binomial)) - ROUNDING
+    """Return the distance of T* from q beyond the radius."""
+    return (
+        abs(min(max(value, 0.0), 1.0) - q)
+        - np.sqrt(share * (variance + binomial))
+        - MIN_DIFFERENCE
+    )
 
 
 @kernel
 def _edge(places, values, variance, out, inside, q, share, binomial):
-    """Between an excluded point and its neighbour: where the test begins to exclude."""
+    """Return the point, between an excluded one and its neighbour, at which exclusion begins."""
     if out < 0 or out == values.size:
         return places[inside]
     beyond = _beyond(q, values[out], variance[out], share, binomial)

@@ -1,10 +1,10 @@
-"""Conditional masking, eq. (1) of the paper, for a block of rows.
+"""Masks a block of rows by eq. (1) of Ghatak & Roy.
 
     Z_i = X_J          with probability p      (J uniform on the other records)
     Z_i = X_i + Y_i    with probability 1 - p
 
-Random words come in as arrays, so nothing here draws anything. Coins and donors are exact to
-2^-64: a coin is ``word < p 2^64``, a donor ``floor(word (m - 1) / 2^64)`` counted past the record
+Random words are arguments: nothing is drawn here. Swap status and donors are exact to 2^-64: the
+status is ``word < p 2^64``, a donor ``floor(word (m - 1) / 2^64)`` counted past the record
 itself.
 
 Cost: O(1) a row.
@@ -20,7 +20,7 @@ HALF = np.uint64(32)
 
 @kernel(inline="always")
 def high_product(a, b):
-    """The upper 64 bits of the 128-bit product of two words."""
+    """Return the upper 64 bits of the 128-bit product of two words."""
     a1 = a >> HALF
     a0 = a & LOW
     b1 = b >> HALF
@@ -31,10 +31,10 @@ def high_product(a, b):
 
 @kernel
 def toss(words, threshold, swapped, kept):
-    """Split the rows of a block: swapped where words[i] < threshold, else kept; returns how many
-    of each."""
-    # both lists are written at every row and advanced by the coin: a branch on a fair coin is
-    # mispredicted half the time, and made masking a third slower (benchmarks/mask.py)
+    """Split the rows of a block: swapped where words[i] < threshold, else kept; return the numbers
+    of both."""
+    # both lists are written at every row and advanced by the status: a branch on a fair coin is
+    # mispredicted half the time and makes masking a third slower (benchmarks/mask.py)
     s = k = 0
     for i in range(words.size):
         heads = words[i] < threshold
@@ -47,7 +47,7 @@ def toss(words, threshold, swapped, kept):
 
 @kernel
 def choose_donors(words, swapped, start, n, donors):
-    """donors[k]: the row whose value the k-th swapped row of the block takes, among all n rows."""
+    """Set donors[k] to the row whose value the k-th swapped row of the block gets, out of n."""
     others = np.uint64(n - 1)
     for k in range(swapped.size):
         donor = np.int64(high_product(words[k], others))
@@ -56,7 +56,7 @@ def choose_donors(words, swapped, start, n, donors):
 
 @kernel
 def choose_pool_donors(words, swapped, start, pool, first, size, order, donors):
-    """Choose donors within pools.
+    """Choose donors within pools: see `choose_donors`.
 
     The rows of pool s are order[first[s] : first[s] + size[s]], in ascending order. Rows in no
     pool (pool -1: the value is missing) get the donor -1.
@@ -74,7 +74,7 @@ def choose_pool_donors(words, swapped, start, pool, first, size, order, donors):
 
 @kernel
 def place(x, swapped, donors, kept, noise, start, z):
-    """z[i] = x[donor] in the swapped rows of a block, x[i] + noise in the kept ones."""
+    """Set z[i] to x[donor] in the swapped rows of a block, and to x[i] + noise in the kept ones."""
     for k in range(swapped.size):
         z[swapped[k]] = x[donors[k]] if donors[k] >= 0 else np.nan
     for k in range(kept.size):
@@ -86,8 +86,8 @@ def swap_ranks(x, order, window, chance, z):
     """Exchange the values of records at most `window` ranks apart; chance[i] in [0, 1) draws i's
     partner.
 
-    Who is free is counted in a tree of partial sums (Fenwick), O(log n) a record whatever the
-    window is.
+    A Fenwick tree counts the records still available, so each exchange costs O(log n) for any
+    window.
     """
     n = x.size
     top = 1
@@ -110,7 +110,7 @@ def swap_ranks(x, order, window, chance, z):
         if count == 0:
             continue
         wanted = np.int64(chance[i] * count)
-        step = top  # so many free ones stand before the partner
+        step = top  # `wanted` available records precede the partner
         while step > 0:
             if j + step <= n and tree[j + step] <= wanted:
                 j += step

@@ -1,9 +1,6 @@
-"""The normal law: how much of it lies within a distance of its mean.
+"""Computes the probability of normal noise, that of eq. (1), within a distance of 0.
 
-The same function of SciPy brings a package along that takes longer to import than a small file to
-mask.
-
-The noise of eq. (1).
+SciPy's version is avoided because importing scipy.special takes longer than masking a small file.
 """
 
 from math import erf, sqrt
@@ -13,6 +10,6 @@ from condmask._jit import kernel
 
 @kernel
 def within(u, shares):
-    """shares[k] = P(-u[k] < Y < u[k]) of standard normal noise, u >= 0."""
+    """Set shares[k] to P(-u[k] < Y < u[k]) for standard normal noise Y, u >= 0."""
     for k in range(u.size):
         shares[k] = erf(u[k] / sqrt(2.0))

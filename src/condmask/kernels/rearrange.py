@@ -1,9 +1,9 @@
-"""T*, the monotone rearrangement of T: T* is less than v on as long a stretch as T is.
+"""Computes T*, the monotone rearrangement of T: T* is below v on as long a stretch as T is.
 
-T is taken for straight lines between ascending points, at which it may jump. Then T* is one line
-of straight pieces as well: sorted by value, the stretch grows by as much with v as the pieces that
-v lies in are flat. Constant pieces, as of T on a coarse grid, are jumps of it. Cost: that of
-sorting the values.
+T is taken as linear between ascending points, at which it may jump. Then T* is piecewise linear as
+well: the length of the stretch on which T is below v grows with v by the sum of the inverse slopes
+of all pieces that contain v. Constant pieces, as those of T on a coarse grid, make it jump. Cost:
+that of sorting the values.
 
 See docs/inference.rst, "Rearranging".
 """
@@ -12,13 +12,13 @@ import numpy as np
 
 from condmask._jit import kernel
 
-FLAT = 1e-9  # of T: pieces that rise by less have one value
+MIN_RISE = 1e-9  # of T: pieces that rise by less count as constant
 
 
 def rearranged(
     x: np.ndarray, right: np.ndarray, left: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
-    """T* from values of T.
+    """Return T*, given values of T.
 
     Parameters
     ----------
@@ -30,8 +30,8 @@ def rearranged(
     Returns
     -------
     places, values : ndarray
-        Ascending points of T*, which goes straight from one to the next: to the right where places
-        are equal, upwards where values are. It begins at x[0] and ends at x[-1].
+        Ascending points of T*, which is linear in between: it jumps where places are equal, and is
+        constant where values are. It begins at x[0] and ends at x[-1].
     """
     value, rate, length = _events(x, right, left)
     places: np.ndarray
@@ -42,8 +42,8 @@ def rearranged(
 
 @kernel
 def _events(x, right, left):
-    """The values at which T* goes on faster or slower, by how much, and how far it goes there at
-    once."""
+    """Return the values at which the inverse slope of T* changes, the change, and the length of a
+    constant piece at each value."""
     most = 2 * x.size
     count = 0
     value = np.empty(most)
@@ -53,7 +53,7 @@ def _events(x, right, left):
         low = min(right[i], left[i + 1])
         high = max(right[i], left[i + 1])
         apart = x[i + 1] - x[i]
-        if high - low < FLAT:
+        if high - low < MIN_RISE:
             value[count] = 0.5 * (low + high)
             rate[count] = 0.0
             length[count] = apart
@@ -72,7 +72,7 @@ def _events(x, right, left):
 
 @kernel
 def _taken(start, value, rate, length, order):
-    """Places and values of T* from its events."""
+    """Return places and values of T*, given its events in order."""
     places = np.empty(2 * order.size)
     values = np.empty(2 * order.size)
     at = 0
@@ -97,8 +97,8 @@ def _taken(start, value, rate, length, order):
 
 @kernel(inline="always")
 def _farther(place, lost, length):
-    """A place farther on, and all that the sums so far have lost: far from 0 short lengths are
-    nothing."""
+    """Return a place moved on by a length, and the sum of all rounding errors (Neumaier): far from
+    0, short lengths would be lost."""
     total = place + length
     if abs(place) >= abs(length):
         return total, lost + ((place - total) + length)

@@ -1,17 +1,21 @@
-"""The loops of Monte Carlo studies: quantiles of many samples, and pairs that lie near.
+"""Runs the loops of Monte Carlo studies: quantiles of many samples, and pairs of near records.
 
 Quantiles of two samples, without a smooth part:
 
 >>> import numpy as np
 >>> from condmask.kernels import replication
->>> rows, nodes, found = np.array([[1.0, 2.0, 5.0], [3.0, 4.0, 4.5]]), np.zeros((2, 40)), np.empty((2, 2))
->>> rule = 1.0, 1.0, 0.0, False, np.array([0.9, 2.4]), False  # of the widths of cells, and of jumps
->>> replication.quantiles_of_rows(rows, nodes, np.full(2, -7.0), *rule, found)
->>> found
+>>> rows = np.array([[1.0, 2.0, 5.0], [3.0, 4.0, 4.5]])
+>>> width, jump, bend, whole, rearranged = 1.0, 1.0, 0.0, False, False
+>>> targets, quantiles = np.array([0.9, 2.4]), np.empty((2, 2))
+>>> replication.quantiles_of_rows(
+...     rows, np.zeros((2, 40)), np.full(2, -7.0), width, jump, bend, whole, targets, rearranged,
+...     quantiles,
+... )
+>>> quantiles
 array([[1. , 5. ],
        [3. , 4.5]])
 
-What simulations of Theorems 2.1 to 2.5 repeat.
+Simulations of Theorems 2.1 to 2.5 of Ghatak & Roy repeat these.
 """
 
 import numpy as np
@@ -23,13 +27,13 @@ from condmask.kernels.nodes import LEFT, POINTS
 
 @kernel
 def quantiles_of_rows(rows, nodes, origin, width, jump, bend, whole, targets, rearranged, out):
-    """out[r, k]: where the function of row r reaches targets[k], which ascend.
+    """Set out[r, k] to the point at which the function of row r reaches targets[k]; targets ascend.
 
-    It rises by `jump` at each value of rows[r], which ascend too; the rest is smooth, and known at
-    nodes: nodes[r, i] at origin[r] + i width, with ten nodes to spare at either end. `bend`,
-    `whole` and `rearranged` are as in `crossings`; places are those to 1e-7 n of the function.
+    The function rises by `jump` at each value of rows[r], which ascend too; the smooth rest is
+    known at nodes: nodes[r, i] at origin[r] + i width, with ten more nodes at either end. `bend`,
+    `whole` and `rearranged` are as in `crossings`; points are right to 1e-7 n of the function.
 
-    Cost: a look at each node, and some 30 at each quantile.
+    Cost: one evaluation at each node, and some 30 at each quantile.
     """
     below = np.arange(rows.shape[1] + 1)
     no_sums = np.empty((2, 0))
@@ -48,12 +52,11 @@ def quantiles_of_rows(rows, nodes, origin, width, jump, bend, whole, targets, re
 
 @kernel
 def pairs_within(rows, d, out):
-    """out[r, k]: how many ordered pairs of two records of the sorted row r lie less than d[k]
+    """Set out[r, k] to the number of ordered pairs of records of the sorted row r less than d[k]
     apart.
 
-    A step moves the right record of a pair on where the two are near, the left one where not, so
-    there are 2n. The distances take turns and no step is a branch: on random gaps that is three
-    times as fast.
+    Each of 2n steps advances the right record of a pair if the two are near, else the left one.
+    Distances take turns and steps have no branch: three times as fast for random gaps.
     """
     n = rows.shape[1]
     z = np.empty(n + 1)

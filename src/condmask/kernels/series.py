@@ -1,28 +1,28 @@
-"""K for normal noise, summed term by term: Theorem 2.2 (T_1) and, with a bandwidth, Theorem 2.3
-(T_b).
+"""Sums K for normal noise term by term: Theorem 2.2 (T_1) and, with a bandwidth, 2.3 (T_b).
 
 The paper's alternating series is ``K(u) = (1/p) sum_t lam^t Phi(u / sqrt(t + beta^2))``, lam =
 -(1-p)/p, p > 1/2; cut off, it leaves up to ``|lam|^T/p`` after T terms, thousands of them near p =
 1/2. `truncated` takes T plain terms and sums the rest by J forward differences (Euler), as few of
 both as a tolerance needs::
 
-    |K_N(u) - K(u)| <= |lam|^T (1-p)^J B(T, J) / (2 pi p)          B: Euler's beta function, N = T + J
+    |K_N(u) - K(u)| <= |lam|^T (1-p)^J B(T, J) / (2 pi p)
 
-for every u and beta >= 0 (docs/theory.rst, "The series"); N is 10 / 17 / 25 at p = .6 for tol =
-1e-6 / 1e-10 / 1e-15, 13 / 21 / 31 at .501. So it serves from p = .45 on; there the terms grow to
-100. Beyond a reach, where they add up to less than the tolerance, none is summed. Rounding adds up to
-4e-16 of the sum of abs(c_t), 2e-14 at p = .501, 2e-15 at .6.
+with Euler's beta function B and N = T + J, for every u and beta >= 0 (docs/theory.rst, "The
+series"); N is 10 / 17 / 25 at p = .6 for tol = 1e-6 / 1e-10 / 1e-15, 13 / 21 / 31 at .501. So it
+serves from p = .45 on; there the coefficients grow to 100. Beyond a reach, where they add up to less than
+the tolerance, none is summed. Rounding adds up to 4e-16 of the sum of abs(c_t), 2e-14 at p = .501,
+2e-15 at .6.
 
-On a grid of steps of `delta` sigma each noise was rounded, which adds delta^2/12 to its variance;
-without a bandwidth u is to be taken half a step to the right of a grid point, where one of the
-roundings is undone. What the normal law with that variance leaves is at most
-``(1-p)/p^3 delta^4/2880 2/pi``: at p = .6 4e-16 on a default grid, 4e-8 at a step of sigma/10.
-Where that is more than half of the tolerance, ``reach`` is NaN.
+On a grid with steps of `delta` sigma each noise was rounded, which adds delta^2/12 to its variance;
+without a bandwidth u must lie half a step to the right of a grid point, where one of the roundings
+cancels. The normal law with that variance errs by at most ``(1-p)/p^3 delta^4/2880 2/pi``: at
+p = .6 4e-16 on a default grid, 4e-8 at a step of sigma/10. Where that is more than half of the
+tolerance, ``reach`` is NaN.
 
 Cost: one error function a term and pair within reach.
 
-T_1 by threads, over blocks of points and of records; parts are added in the order of the blocks,
-so that the bits do not depend on the threads:
+T_1 with threads, over blocks of points and of records; parts are added in the order of the blocks,
+so that bits do not depend on the threads:
 
 >>> from concurrent.futures import ThreadPoolExecutor
 >>> import numpy as np
@@ -37,7 +37,7 @@ so that the bits do not depend on the threads:
 >>> (parts.sum(axis=0) / z.size).round(3)
 array([0.021, 0.168, 0.508, 0.895, 0.986])
 
-In a user's own compiled code the same calls stand without change.
+The same calls work in a user's compiled code.
 """
 
 from math import erf, erfc, exp, inf, lgamma, log, nan, pi, sqrt
@@ -46,17 +46,17 @@ import numpy as np
 
 from condmask._jit import SAFE_MATH, kernel
 
-MOST_TERMS = 120
+MAX_TERMS = 120
 
 
 @kernel
 def truncated(p, beta, delta, tol):
-    """c, rate and reach with which `add_weights` errs by at most `tol` a pair, .45 <= p < 1."""
+    """Return c, rate and reach with which `add_weights` errs by at most `tol` a pair, .45 <= p < 1."""
     bound = inf
     plain = 0
     differences = 1
-    while bound > 0.5 * tol and plain + differences < MOST_TERMS:
-        # T/J = p leaves least for their sum
+    while bound > 0.5 * tol and plain + differences < MAX_TERMS:
+        # T/J = p has the smallest error for their sum
         if plain <= p * differences:
             plain += 1
         else:
@@ -90,7 +90,7 @@ def truncated(p, beta, delta, tol):
 
 @kernel
 def _rest(v, c, rate):
-    """At most how far the sum is from 0 or 1 at distance v."""
+    """Return an upper bound on the distance of the sum from 0 or 1 at distance v."""
     total = 0.0
     for t in range(c.size):
         total += 0.5 * abs(c[t]) * erfc(v * rate[t])
@@ -99,10 +99,9 @@ def _rest(v, c, rate):
 
 @kernel
 def weight(u, c, rate):
-    """K(u), from coefficients c and rates 1 / sqrt(2 (t + beta^2))."""
+    """Return K(u), given coefficients c and rates 1 / sqrt(2 (t + beta^2))."""
     v = abs(u)
-    # Phi = (1 + erf)/2; the step of the bare t = 0 term belongs to u = 0, so rate = inf is set
-    # apart
+    # Phi = (1 + erf)/2; without a bandwidth the term t = 0 is a step at u = 0, with rate = inf
     total = 0.0
     half = 0.0
     for t in range(c.size):
@@ -113,8 +112,8 @@ def weight(u, c, rate):
 
 @kernel(fastmath=SAFE_MATH)
 def add_weights(x, z, sigma, c, rate, reach, first, last, start, stop, total):
-    """total[i] += sum of K((x[i] - z[j]) / sigma) over start <= j < stop, for first <= i <
-    last."""
+    """Add to total[i] the sum of K((x[i] - z[j]) / sigma) over start <= j < stop, for
+    first <= i < last."""
     for i in range(first, last):
         part = 0.0
         for j in range(start, stop):

@@ -1,6 +1,6 @@
-"""The intervals of one width that hold most values.
+"""Finds the intervals of one width that hold most values, the guesses of attackers.
 
-What attackers of docs/risk.rst guess.
+See docs/risk.rst.
 """
 
 from condmask._jit import kernel
@@ -8,7 +8,7 @@ from condmask._jit import kernel
 
 @kernel
 def fullest(ends, values, width, first):
-    """first[c]: where the half-open interval of this width begins that holds most of cell c.
+    """Set first[c] to the start of the half-open interval of this width with most values of cell c.
 
     The values of a cell are values[ends[c] : ends[c + 1]], in ascending order.
     """
