@@ -79,7 +79,8 @@ class CdfSums:
     def __init__(
         self, counted: Counted, masking: Masking, *, shared_donors: bool, expected: bool = False
     ) -> None:
-        times, self.noise = lattice(masking, CELLS_PER_SIGMA)
+        times, noise = lattice(masking, CELLS_PER_SIGMA)
+        self.noise: Masking = noise
         self.expected = expected
         self.shared_donors = shared_donors
         self.used = 4 if shared_donors else 2

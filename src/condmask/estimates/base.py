@@ -60,7 +60,7 @@ class Shared:
         self.scheme = scheme
         self.origin = origin
         self.name = name
-        self.law = sample.law
+        self.law: Law = sample.law
         self.sample = sample
         self._records = records
         self._read_column = read

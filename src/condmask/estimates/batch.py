@@ -26,9 +26,9 @@ class Batch:
     """
 
     def __init__(self, estimates: Sequence[Shared]) -> None:
-        self.replicates = tuple(estimates)
+        self.replicates: tuple[Shared, ...] = tuple(estimates)
         self.scheme: Scheme = estimates[0].scheme
-        self.n = estimates[0].sample.n
+        self.n: int = estimates[0].sample.n
 
     def __repr__(self) -> str:
         return f"Estimate(replicates={len(self.replicates)}, n={self.n}, scheme={self.scheme!r})"

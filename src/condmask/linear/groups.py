@@ -123,6 +123,10 @@ class WeightedMeans:
         The means; NaN in a group without a value or a weight.
     """
 
+    cells: Cells
+    members: np.ndarray
+    estimate: np.ndarray
+
     def __init__(
         self, pseudo: PseudoValues, chunks: Chunks, count: int, *, weighted: bool
     ) -> None:
