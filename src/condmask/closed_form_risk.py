@@ -19,7 +19,8 @@ def chance_of_near(near: np.ndarray, donors: float, d: np.ndarray, law: Law) -> 
 
 
 def interval_risk(ordered: np.ndarray, d: np.ndarray, law: Law) -> np.ndarray:
-    """Return P(|Z_i - X_i| < d), averaged over the records of a file masked by eq. (1) or by added noise.
+    """Return P(|Z_i - X_i| < d), averaged over the records of a file masked by eq. (1) or by added
+    noise.
 
     `ordered` has ascending records along its last axis; the last axis of the result is that of the
     distances.

@@ -8,13 +8,13 @@ are suspected that do not belong there, for one of three reasons:
   one such digit (66, 77, 999, 99.9), 9s and a last 6, 7 or 8 (97, 998, 99.7), or two 9s or more
   and any last digit, or three and zeros (990, 9995, 999000). A run of whole numbers, each less
   than `NEAR` from the next, is suspected where its outermost number looks like one (95 to 99) or
-  its innermost does (-1 to -21). One of them is in `MIN_CODE_RECORDS` records, and in one of 10,000, or all
-  together are in twice as many; and a gap parts them from the rest: more than `TIMES` the second
-  largest gap between the other values from that end to the median, and, unless they are the only
-  negative numbers, at least a `PART` of the way from there to the median. Or they are the only
-  negative numbers, the others are three or more, and either none of these is 0, or fewer records
-  are as near to 0 above it, and the upper decile is ten times as far; or they are several, do not
-  thin out downwards, and 1, 2 and 3 are `FALL` times as frequent as any of them.
+  its innermost does (-1 to -21). One of them is in `MIN_CODE_RECORDS` records, and in one of
+  10,000, or all together are in twice as many; and a gap parts them from the rest: more than
+  `TIMES` the second largest gap between the other values from that end to the median, and, unless
+  they are the only negative numbers, at least a `PART` of the way from there to the median. Or
+  they are the only negative numbers, the others are three or more, and either none of these is 0,
+  or fewer records are as near to 0 above it, and the upper decile is ten times as far; or they are
+  several, do not thin out downwards, and 1, 2 and 3 are `FALL` times as frequent as any of them.
 * *They are repeated and far.* As many records have one value, or each of up to `MAX_FAR` whole
   numbers, there are `MIN_OTHERS` others, and the gap is more than `FAR` spreads, and more than
   `TIMES` the second largest gap; the spread is the distance from the median of the others to their
@@ -24,9 +24,9 @@ are suspected that do not belong there, for one of three reasons:
 
 So no zeros of amounts, no values that end a law without a gap (top codes, 99 of 100 marks, ages up
 to 99), no 5 of a scale from 1 to 5. Declared codes count as part of a run, so that 9998 next to a
-declared 9999 is suspected even where it is rare; and two declared codes, (9990, 9999), between which there
-are whole numbers, may be meant as a range. Only columns that end in such values are looked at
-closely.
+declared 9999 is suspected even where it is rare; and two declared codes, (9990, 9999), between
+which there are whole numbers, may be meant as a range. Only columns that end in such values are
+looked at closely.
 """
 
 from collections.abc import Mapping, Sequence
@@ -317,9 +317,9 @@ def _stand_apart(coded: ValueCounts, rest: ValueCounts, *, lowest: bool) -> bool
 
 
 def _falls_off(counts: np.ndarray, rest: ValueCounts) -> bool:
-    """Return whether several negative numbers are each much rarer than 1, 2 and 3 above them, which
-    are as frequent as one another, while the lowest is not rarer than the highest, as it would be
-    in a tail."""
+    """Return whether several negative numbers are each much rarer than 1, 2 and 3 above them,
+    which are as frequent as one another, while the lowest is not rarer than the highest, as it
+    would be in a tail."""
     values, records = rest
     # the lowest is rare
     thins_out = counts.size < 2 or counts[0] < max(MIN_CODE_RECORDS, TAPER * counts[-1])

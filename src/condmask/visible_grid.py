@@ -8,7 +8,8 @@ MAX_REFINEMENT_SEEN = 64.0  # a grid finer than the step by more has no effect o
 
 
 def visible_grid(array: np.ndarray, kind: str, step: float) -> Grid | None:
-    """Return the coarsest decimal grid on which all values lie; None if it is much finer than `step`.
+    """Return the coarsest decimal grid on which all values lie; None if it is much finer than
+    `step`.
 
     Steps such as 12, 0.05 and 2.54 are whole multiples of a decimal place. Values with so many
     decimals that continuous values would also fit have no grid.

@@ -22,7 +22,7 @@ from condmask.distribution.t_1 import T_1
 from condmask.inference.theorem import given_file
 
 Share = Callable[[np.ndarray], np.ndarray]  # gives the share of the records up to each step
-CELLS_PER_SIGMA = 32
+BAND_CELLS_PER_SIGMA = 32
 MAX_REFINEMENT = 16  # times as many cells, where noise is wide
 CELLS_PER_PRODUCT = 1 << 9
 STEPS_TO_SUPREMUM = 0.5826  # -zeta(1/2) / sqrt(2 pi)
@@ -56,8 +56,8 @@ def covariance(
     else:
         # a cell is no wider than two distances of neighbouring points, in sigma
         apart = 2.0 * masking.delta * np.median(np.diff(x, append=np.inf))
-        finer = np.clip(np.ceil(1.0 / (CELLS_PER_SIGMA * apart)), 1.0, MAX_REFINEMENT)
-        steps, noise = lattice(masking, CELLS_PER_SIGMA * int(finer))
+        finer = np.clip(np.ceil(1.0 / (BAND_CELLS_PER_SIGMA * apart)), 1.0, MAX_REFINEMENT)
+        steps, noise = lattice(masking, BAND_CELLS_PER_SIGMA * int(finer))
         psi = kernels(noise).values[0]
         at = np.rint((x + 1.0) / steps - 1.0)
         far = psi.size // 2

@@ -31,8 +31,8 @@ from condmask.distribution.symbol import Masking
 from condmask.inference.theorem import Variance, given_file
 from condmask.kernels.interval_ends import read_sums
 
-CELLS_PER_SIGMA = 64
-SETTLED = 1e-10  # distance of a kernel from its limit that counts as none
+VARIANCE_CELLS_PER_SIGMA = 64
+SETTLED_KERNEL = 1e-10  # distance of a kernel from its limit that counts as none
 # cells of a transform, unless the line is shorter or reaches are longer
 MIN_STRETCH_CELLS = 1 << 12
 MAX_KEPT_STRETCHES = 16
@@ -79,7 +79,7 @@ class CdfSums:
     def __init__(
         self, counted: Counted, masking: Masking, *, shared_donors: bool, expected: bool = False
     ) -> None:
-        times, noise = lattice(masking, CELLS_PER_SIGMA)
+        times, noise = lattice(masking, VARIANCE_CELLS_PER_SIGMA)
         self.noise: Masking = noise
         self.expected = expected
         self.shared_donors = shared_donors
@@ -171,7 +171,7 @@ def kernels(noise: Masking, *, expected: bool = False) -> Kernels:
     """Return the kernels of T_1 at the points of a grid on which the noise lies: functions of the
     masked value or, expected, of the original."""
     p = noise.p
-    reach = ceil(symbol.reach(noise, SETTLED) / noise.delta) + 1
+    reach = ceil(symbol.reach(noise, SETTLED_KERNEL) / noise.delta) + 1
     size = fast_length(4 * reach)
     w = 2.0 * pi / (size * noise.delta) * np.arange(size // 2 + 1)
     with_noise = p + (1.0 - p) * symbol.symbol(noise, w)

@@ -3,10 +3,10 @@ r"""Computes means of any function g of the original, and their variances.
 T gives each point a mass, which may be negative, and the mean of g is the sum of g weighted by it.
 It is also the mean of psi(Z), where the transform of psi is that of g divided by p + (1-p) phi.
 Both have a part with the factor 1/p that needs g at the masked values alone. The smooth rest is
-summed over cells of one step each or, where sigma has more than `CELLS_PER_SIGMA` steps, over about
-that many cells in a sigma. Sums over steps are exact. On wider cells g is taken in the middle, or
-as a mean where it jumps, which moves a mean of up to a million records by less than .002 of its
-standard error.
+summed over cells of one step each or, where sigma has more than `MEAN_CELLS_PER_SIGMA` steps, over
+about that many cells in a sigma. Sums over steps are exact. On wider cells g is taken in the
+middle, or as a mean where it jumps, which moves a mean of up to a million records by less than
+.002 of its standard error.
 
 The line is cut into windows. Each has one convolution for the counts and one for g.
 
@@ -28,8 +28,8 @@ from condmask.inference.theorem import Variance, given_file
 Function = Callable[[np.ndarray], np.ndarray]
 # the function at steps, and the size of the mass there
 FunctionOfSteps = Callable[[np.ndarray, np.ndarray], np.ndarray]
-CELLS_PER_SIGMA = 4096
-SETTLED = 4e-16  # size of a weight beyond its reach, in 1/p
+MEAN_CELLS_PER_SIGMA = 4096
+SETTLED_WEIGHT = 4e-16  # size of a weight beyond its reach, in 1/p
 WINDOW_CELLS = 1 << 18
 MAX_CELLS = 1 << 27  # in all windows
 MAX_POINTS_OF_JUMP = 64  # points in a cell in which g jumps
@@ -72,7 +72,11 @@ def mean_of_function(
         means = np.array([first, second, 0.0, 0.0, second])
     else:
         total = np.sum(
-            [_sums(g_of_steps, *part, masking, n) for part in _windows(counted, masking)], axis=0
+            [
+                _sums(g_of_steps, *part, masking, n)
+                for part in _windows_of_values(counted, masking)
+            ],
+            axis=0,
         )
         unknown = total[7:] > MAX_SHARE_OF_ROUNDING * total[5:7]
         means = np.where(unknown[[0, 1, 0, 1, 1]], np.nan, total[:5] / n)
@@ -82,10 +86,10 @@ def mean_of_function(
     return float(psi), Variance(file, h)
 
 
-def _windows(counted: Counted, masking: Masking) -> Iterator[tuple[Counted, float, int]]:
+def _windows_of_values(counted: Counted, masking: Masking) -> Iterator[tuple[Counted, float, int]]:
     """Yield windows of the values, each with the steps in a cell and the cells in a reach."""
-    steps, _ = lattice(masking, CELLS_PER_SIGMA)
-    far = ceil(reach(masking, SETTLED / masking.p) / (steps * masking.delta)) + 1
+    steps, _ = lattice(masking, MEAN_CELLS_PER_SIGMA)
+    far = ceil(reach(masking, SETTLED_WEIGHT / masking.p) / (steps * masking.delta)) + 1
     cell = np.floor(counted.values / steps)
     start = 0
     cells_left = MAX_CELLS

@@ -14,7 +14,7 @@ from condmask.distribution.quantiles import Points, points
 from condmask.distribution.t_1 import T_1
 from condmask.errors import ArgumentError
 
-POINTS_PER_NODE = 4
+INTEGRAL_POINTS_PER_NODE = 4
 MAX_NODES = 1 << 21  # on the line of T, sixteen for each sigma
 
 
@@ -37,7 +37,7 @@ def points_of(t: T_1, in_units: Function) -> Points:
             f"values with gaps around which T varies over more than {MAX_NODES // 16:,} times "
             "sigma; use quantile or moment instead"
         )
-    steps, right, left = points(t, 0, t.line.size - 1, POINTS_PER_NODE)
+    steps, right, left = points(t, 0, t.line.size - 1, INTEGRAL_POINTS_PER_NODE)
     return in_units(steps), right, left
 
 

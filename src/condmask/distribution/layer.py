@@ -15,7 +15,7 @@ from condmask.distribution.convolution import KeptStretches, convolve, fast_leng
 from condmask.kernels.nodes import POINTS, read, spread
 
 MIN_STRETCH_NODES = 1 << 14  # unless the line is shorter
-MAX_KEPT_STRETCHES = 64
+MAX_KEPT_LAYER_STRETCHES = 64
 
 
 class Kernel(NamedTuple):
@@ -75,7 +75,7 @@ class Layer:
         # margins are no more than half of a stretch
         self.length: int = min(self.size, max(MIN_STRETCH_NODES, int(4.0 * self.beyond)))
         self.counts = counts
-        self._kept = KeptStretches[np.ndarray](MAX_KEPT_STRETCHES)
+        self._kept = KeptStretches[np.ndarray](MAX_KEPT_LAYER_STRETCHES)
 
     def at(self, x: np.ndarray) -> np.ndarray:
         """Return the sum at any points, of shape (points,)."""

@@ -216,7 +216,8 @@ def _read(places: np.ndarray, t: T_1) -> np.ndarray:
 
 
 def _kept_variance(t: T_1, sums: CdfSums, ends: np.ndarray, tests: Tests) -> np.ndarray:
-    """Return Var T* / Var T about the quantile of each test, given first ends of shape (2, tests)."""
+    """Return Var T* / Var T about the quantile of each test, given first ends of shape (2,
+    tests)."""
     variance = sums.variance(ends.ravel()).file.reshape(2, -1) + tests.binomial
     values = t.counted.values
     held = t.counted.below / t.n

@@ -1,4 +1,5 @@
-"""Estimates the distribution function of the original without bias: T_1, Theorem 2.2 of Ghatak & Roy.
+"""Estimates the distribution function of the original without bias: T_1, Theorem 2.2 of Ghatak &
+Roy.
 
 Its steps are counted exactly. The smooth rest is a `Layer`, read half a step to the right of a
 grid point, where it is exact. On grids too coarse for that it is summed at whole steps; under

@@ -1,9 +1,9 @@
 """Estimates the distribution function smoothed by a normal law, and its density: T_b, Theorem 2.3.
 
 Of Ghatak & Roy. K is smooth, and T_b is one `Layer` in units of the bandwidth. With p = 1 the
-values themselves are smoothed. With p = 0, where Laplace noise of scale a was added to all values, T_b is
-``H - a^2 h'``, H and h being the distribution function and density of the smoothed values. Errors
-are below 1e-12 / p for p >= .05; those of the density in units of 1 / bandwidth.
+values themselves are smoothed. With p = 0, where Laplace noise of scale a was added to all values,
+T_b is ``H - a^2 h'``, H and h being the distribution function and density of the smoothed values.
+Errors are below 1e-12 / p for p >= .05; those of the density in units of 1 / bandwidth.
 """
 
 from collections.abc import Callable

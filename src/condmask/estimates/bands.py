@@ -117,10 +117,10 @@ class Bands(Shared):
         Notes
         -----
         :math:`\sqrt n (T - F)` is nearly a Gaussian process. Its covariances are estimated, and
-        1,000 draws from it at 250 points give the quantile of its largest absolute value, which is corrected
-        for what lies between them. The band extends that far, over :math:`\sqrt n`, to either side
-        of the rearranged T. (A bootstrap of the masked records ignores shared donors, so its bands
-        are too narrow.)
+        1,000 draws from it at 250 points give the quantile of its largest absolute value, which is
+        corrected for what lies between them. The band extends that far, over :math:`\sqrt n`, to
+        either side of the rearranged T. (A bootstrap of the masked records ignores shared donors,
+        so its bands are too narrow.)
 
         Examples
         --------

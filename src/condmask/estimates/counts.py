@@ -26,8 +26,8 @@ class Counts:
     Parameters
     ----------
     scheme : ConditionalMasking or ReverseMapping
-        The scheme published with the data. Conditional masking must have a grid (a `step` above 0);
-        under reverse mapping the values themselves are counted.
+        The scheme published with the data. Conditional masking must have a grid (a `step` above
+        0); under reverse mapping the values themselves are counted.
 
     Raises
     ------

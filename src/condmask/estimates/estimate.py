@@ -32,8 +32,8 @@ from condmask.masking.swap_scheme import SwapScheme
 from condmask.moments.moment_interval import NEGATIVE
 from condmask.row_labels import labels_of_some
 
-DECILES = tuple(k / 10 for k in range(1, 10))
-Labels = str | float | list[str | float]  # one label of a column, or several
+SUMMARY_QUANTILES = tuple(k / 10 for k in range(1, 10))
+SelectedLabels = str | float | list[str | float]  # one label of a column, or several
 WHOLE_ROWS = "True or False for each record"
 
 
@@ -95,7 +95,7 @@ class Estimate(Functionals, Bands, Moments, LinearEstimates, Pairs):
 
     def summary(
         self,
-        quantiles: ArrayLike = DECILES,
+        quantiles: ArrayLike = SUMMARY_QUANTILES,
         *,
         points: ArrayLike = (),
         confidence_level: float = 0.95,
@@ -166,7 +166,7 @@ class Estimate(Functionals, Bands, Moments, LinearEstimates, Pairs):
             names, low, high, error, estimate, level, target, about, records, ("statistic",), notes
         )
 
-    def part(self, rows: ArrayLike | Mapping[str, Labels]) -> Self:
+    def part(self, rows: ArrayLike | Mapping[str, SelectedLabels]) -> Self:
         r"""Estimate from some of the records, which must be whole strata.
 
         Parameters
@@ -190,10 +190,9 @@ class Estimate(Functionals, Bands, Moments, LinearEstimates, Pairs):
         Notes
         -----
         Within a stratum any record may be the donor of another, so the masked values of a part g
-        have the characteristic function
-        :math:`\varphi_{Z|g} = p\,\varphi_X + (1-p)\,\varphi_Y \varphi_{X|g}`, and dividing by
-        :math:`\varphi_Y`, which tends to 0, magnifies the errors at high frequencies without bound.
-        Means are available for any part, from `group_means`.
+        have the characteristic function :math:`\varphi_{Z|g} = p\,\varphi_X + (1-p)\,\varphi_Y
+        \varphi_{X|g}`, and dividing by :math:`\varphi_Y`, which tends to 0, magnifies the errors
+        at high frequencies without bound. Means are available for any part, from `group_means`.
 
         Examples
         --------
@@ -245,7 +244,7 @@ class Estimate(Functionals, Bands, Moments, LinearEstimates, Pairs):
         except ValueError:  # without reverse mapping; with pools that are not known, or small
             return known
 
-    def _labelled(self, labels: Mapping[str, Labels], n: int) -> np.ndarray:
+    def _labelled(self, labels: Mapping[str, SelectedLabels], n: int) -> np.ndarray:
         """Return which of n records have these labels, by column one label or a list of them."""
         chosen = np.ones(n, dtype=bool)
         for name, label in labels.items():

@@ -202,7 +202,8 @@ class Functionals(Distribution):
     def lorenz_interval(
         self, q: ArrayLike, *, confidence_level: float = 0.95, target: Target = "population"
     ) -> Interval:
-        """Compute confidence intervals for ordinates of the Lorenz curve, by the normal approximation.
+        """Compute confidence intervals for ordinates of the Lorenz curve, by the normal
+        approximation.
 
         Parameters
         ----------

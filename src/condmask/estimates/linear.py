@@ -1,4 +1,5 @@
-"""Estimates statistics linear in the original: group means, weighted means, totals, regressions."""
+"""Estimates statistics linear in the original: group means, weighted means, totals,
+regressions."""
 
 from math import ceil
 
@@ -173,7 +174,8 @@ class LinearEstimates(LinearArguments):
         clusters: ArrayLike | None = None,
         population_size: float | None = None,
     ) -> Interval:
-        """Estimate the mean of the original with weights from columns that were not masked, without bias.
+        """Estimate the mean of the original with weights from columns that were not masked,
+        without bias.
 
         Parameters
         ----------
@@ -224,7 +226,8 @@ class LinearEstimates(LinearArguments):
         clusters: ArrayLike | None = None,
         population_size: float | None = None,
     ) -> Interval:
-        """Estimate the total of the original with weights from columns that were not masked, without bias.
+        """Estimate the total of the original with weights from columns that were not masked,
+        without bias.
 
         Parameters
         ----------

@@ -37,7 +37,8 @@ class Moments(Shared):
         return self.moment(1)
 
     def variance(self) -> float:
-        r"""Estimate the variance of the original, :math:`S_Z^2 - (1 - p)\operatorname{Var} Y`, divisor n - 1.
+        r"""Estimate the variance of the original, :math:`S_Z^2 - (1 - p)\operatorname{Var} Y`,
+        divisor n - 1.
 
         Returns
         -------
@@ -223,7 +224,8 @@ class Moments(Shared):
     def std_interval(
         self, *, confidence_level: float = 0.95, target: Target = "population"
     ) -> Interval:
-        """Compute a confidence interval for the standard deviation: roots of the variance's interval.
+        """Compute a confidence interval for the standard deviation: roots of the variance's
+        interval.
 
         Parameters
         ----------

@@ -1,4 +1,5 @@
-"""Computes intervals of a parameter between -1 and 1 from a normal estimate, which may lie outside.
+"""Computes intervals of a parameter between -1 and 1 from a normal estimate, which may lie
+outside.
 
 Under the hypothesis r the estimate has the mean r and the standard error s(r). Estimates x
 are accepted, up to the level, in the order of the likelihood of r relative to the best r in [-1,
@@ -25,7 +26,8 @@ NO_BOUND = 20.0  # standard errors: a bound at this distance has no effect at an
 def bounded_interval(
     estimate: np.ndarray, square: np.ndarray, level: float
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return the ends of intervals within [-1, 1], for standard errors that depend on the parameter.
+    """Return the ends of intervals within [-1, 1], for standard errors that depend on the
+    parameter.
 
     Parameters
     ----------

@@ -197,7 +197,8 @@ def reached(steps, first, last, targets, straight, rearranged, out):
 
 @kernel(_nrt=False)
 def _within(steps, node, x, cell, gap, value, bend, targets, out, straight, rearranged):
-    """Search one cell; return the number of targets that the function reaches in it: the first ones.
+    """Search one cell; return the number of targets that the function reaches in it: the first
+    ones.
 
     Set out[:, k] to the point at which the function reaches targets[k]; if rearranged, add to it
     the length on which the function is below targets[k].

@@ -74,7 +74,8 @@ def choose_pool_donors(words, swapped, start, pool, first, size, order, donors):
 
 @kernel
 def place(x, swapped, donors, kept, noise, start, z):
-    """Set z[i] to x[donor] in the swapped rows of a block, and to x[i] + noise in the kept ones."""
+    """Set z[i] to x[donor] in the swapped rows of a block, and to x[i] + noise in the kept
+    ones."""
     for k in range(swapped.size):
         z[swapped[k]] = x[donors[k]] if donors[k] >= 0 else np.nan
     for k in range(kept.size):

@@ -27,7 +27,8 @@ from condmask.kernels.nodes import LEFT, POINTS
 
 @kernel
 def quantiles_of_rows(rows, nodes, origin, width, jump, bend, whole, targets, rearranged, out):
-    """Set out[r, k] to the point at which the function of row r reaches targets[k]; targets ascend.
+    """Set out[r, k] to the point at which the function of row r reaches targets[k]; targets
+    ascend.
 
     The function rises by `jump` at each value of rows[r], which ascend too; the smooth rest is
     known at nodes: nodes[r, i] at origin[r] + i width, with ten more nodes at either end. `bend`,

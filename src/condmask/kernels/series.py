@@ -9,15 +9,15 @@ both as a tolerance needs::
 
 with Euler's beta function B and N = T + J, for every u and beta >= 0 (docs/theory.rst, "The
 series"); N is 10 / 17 / 25 at p = .6 for tol = 1e-6 / 1e-10 / 1e-15, 13 / 21 / 31 at .501. So it
-serves from p = .45 on; there the coefficients grow to 100. Beyond a reach, where they add up to less than
-the tolerance, none is summed. Rounding adds up to 4e-16 of the sum of abs(c_t), 2e-14 at p = .501,
-2e-15 at .6.
+serves from p = .45 on; there the coefficients grow to 100. Beyond a reach, where they add up to
+less than the tolerance, none is summed. Rounding adds up to 4e-16 of the sum of abs(c_t), 2e-14 at
+p = .501, 2e-15 at .6.
 
-On a grid with steps of `delta` sigma each noise was rounded, which adds delta^2/12 to its variance;
-without a bandwidth u must lie half a step to the right of a grid point, where one of the roundings
-cancels. The normal law with that variance errs by at most ``(1-p)/p^3 delta^4/2880 2/pi``: at
-p = .6 4e-16 on a default grid, 4e-8 at a step of sigma/10. Where that is more than half of the
-tolerance, ``reach`` is NaN.
+On a grid with steps of `delta` sigma each noise was rounded, which adds delta^2/12 to its
+variance; without a bandwidth u must lie half a step to the right of a grid point, where one of the
+roundings cancels. The normal law with that variance errs by at most ``(1-p)/p^3 delta^4/2880
+2/pi``: at p = .6 4e-16 on a default grid, 4e-8 at a step of sigma/10. Where that is more than half
+of the tolerance, ``reach`` is NaN.
 
 Cost: one error function a term and pair within reach.
 
@@ -51,7 +51,8 @@ MAX_TERMS = 120
 
 @kernel
 def truncated(p, beta, delta, tol):
-    """Return c, rate and reach with which `add_weights` errs by at most `tol` a pair, .45 <= p < 1."""
+    """Return c, rate and reach with which `add_weights` errs by at most `tol` a pair, .45 <= p <
+    1."""
     bound = inf
     plain = 0
     differences = 1

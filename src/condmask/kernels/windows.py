@@ -8,7 +8,8 @@ from condmask._jit import kernel
 
 @kernel
 def fullest(ends, values, width, first):
-    """Set first[c] to the start of the half-open interval of this width with most values of cell c.
+    """Set first[c] to the start of the half-open interval of this width with most values of cell
+    c.
 
     The values of a cell are values[ends[c] : ends[c + 1]], in ascending order.
     """

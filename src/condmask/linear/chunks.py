@@ -16,11 +16,11 @@ import numpy as np
 from condmask._blocks import blocks
 from condmask.errors import ArgumentError
 from condmask.inference.interval import UndefinedError
-from condmask.linear.records import Column, Named, Records
+from condmask.linear.records import ColumnOrName, Named, Records
 
 RECORDS_PER_CHUNK = 1 << 13  # so that temporary arrays stay in the processor's cache
 
-Sums = TypeVar("Sums", bound=tuple[Any, ...])
+FoldSums = TypeVar("FoldSums", bound=tuple[Any, ...])
 
 
 class Chunk(NamedTuple):
@@ -86,17 +86,17 @@ class Chunks:
         Whether records that lack a value in other columns are kept.
     """
 
-    def __init__(self, records: Records, *columns: Column, gaps: bool = False) -> None:
+    def __init__(self, records: Records, *columns: ColumnOrName, gaps: bool = False) -> None:
         self.records = records
         self.columns = columns
         self._complete_columns = 0 if gaps else len(columns)
 
     def fold(
         self,
-        step: Callable[[Chunk], Sums],
+        step: Callable[[Chunk], FoldSums],
         *combined: Callable[[Any, Any], Any],
         cells: int = 1,
-    ) -> Sums:
+    ) -> FoldSums:
         """Return the tuples that a step computes from chunks, added up entry by entry.
 
         Parameters
@@ -125,7 +125,7 @@ class Chunks:
             raise UndefinedError(
                 "z must have records in which the other columns have values, too, got none"
             )
-        return cast("Sums", total)
+        return cast("FoldSums", total)
 
     def of(self, size: int) -> Iterator[Chunk]:
         """Yield chunks of at most `size` records."""

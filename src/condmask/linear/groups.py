@@ -15,7 +15,7 @@ from condmask import strata
 from condmask.inference.interval import Interval
 from condmask.linear.chunks import Chunk, Chunks, summed, taken
 from condmask.linear.pseudo_values import PseudoValues
-from condmask.linear.records import Column, Records
+from condmask.linear.records import ColumnOrName, Records
 from condmask.linear.variance import (
     MIN_DEGREES,
     ONE_CLUSTER,
@@ -190,7 +190,7 @@ def group_means(
     records: Records,
     group: np.ndarray | None,
     count: int,
-    weights: Column,
+    weights: ColumnOrName,
     options: IntervalOptions,
 ) -> tuple[Interval, np.ndarray]:
     """Return the means of groups in the units of the data, and the number of records of each.

@@ -39,9 +39,11 @@ MIN_STANDARD_ERRORS = 3.0
 MIN_UNMASKED_RECORDS = 40.0
 
 Order = tuple[int, int]  # exponents of gamma and rho
-Figures = np.ndarray | float
-ByOrder = Mapping[Order, Figures]
-Form = tuple[Figures, Figures, Figures, Figures]  # the factors of 1, rho, gamma and gamma rho
+RecordFigures = np.ndarray | float
+ByOrder = Mapping[Order, RecordFigures]
+Form = tuple[
+    RecordFigures, RecordFigures, RecordFigures, RecordFigures
+]  # the factors of 1, rho, gamma and gamma rho
 LINEAR: tuple[Order, ...] = tuple((i, j) for i in range(2) for j in range(2))  # the orders in g r
 QUADRATIC: tuple[Order, ...] = tuple(
     (i, j) for i in range(3) for j in range(3)
@@ -283,7 +285,7 @@ def _moments_by_pool(
         return *raw, table.by_pool(g @ rows.clear, rows), table.by_pool(c @ rows.clear, rows)
 
     *raw, of_g, of_c = (sums / table.some for sums in table.fold(step))
-    moments: dict[Order, Figures] = {(0, 0): 1.0}
+    moments: dict[Order, RecordFigures] = {(0, 0): 1.0}
     for order, mean in zip(orders[1:], raw, strict=True):
         moments[order] = mean - (1.0 - table.masked.p) * _added_by_noise(moments, noise, order)
     return moments, of_g, of_c
@@ -301,7 +303,7 @@ def _undone_powers(
     """Return, for each order (i, j), a record-wise unbiased estimate of gamma^i rho^j (Theorem
     2.1)."""
     places = table.masked.places
-    t: dict[Order, Figures] = {(0, 0): rows.here}
+    t: dict[Order, RecordFigures] = {(0, 0): rows.here}
     if table.masked.undone:
         powers = [rows.here, *rows.undone[0], rows.z[0] ** 4]
         return {(i, j): g[:, places] ** i * c[:, places] ** j * powers[i + j] for i, j in orders}
@@ -317,7 +319,7 @@ def _undone_powers(
     return t
 
 
-def _added_by_noise(of: ByOrder, noise: ByOrder, order: Order) -> Figures:
+def _added_by_noise(of: ByOrder, noise: ByOrder, order: Order) -> RecordFigures:
     """Return the part that noise adds to the moment or power `of` this order, given lower
     orders."""
     i, j = order

@@ -9,9 +9,9 @@ from typing import NamedTuple
 import numpy as np
 
 from condmask.errors import ArgumentError
-from condmask.linear.chunks import Chunk, Chunks, Sums, add_padded, summed, taken
+from condmask.linear.chunks import Chunk, Chunks, FoldSums, add_padded, summed, taken
 from condmask.linear.pseudo_values import refuse_small_pools
-from condmask.linear.records import Column, Records
+from condmask.linear.records import ColumnOrName, Records
 
 POWERS = np.arange(1, 4)[:, None]
 # by cell the functions undoing the first three powers, and the cell of each record
@@ -113,7 +113,7 @@ class Table:
     share: np.ndarray
     factor: np.ndarray
 
-    def __init__(self, columns: Mapping[str, Column], masked: Masked) -> None:
+    def __init__(self, columns: Mapping[str, ColumnOrName], masked: Masked) -> None:
         self.masked = masked
         self.names = list(columns)
         places = masked.places
@@ -148,7 +148,7 @@ class Table:
             self.share *= self.size / np.maximum(self.size - 1.0, 1.0)
         self.factor = np.ones(self.size.size) if masked.undone else 1.0 - self.share
 
-    def fold(self, step: Callable[[Rows], Sums]) -> Sums:
+    def fold(self, step: Callable[[Rows], FoldSums]) -> FoldSums:
         """Return the tuples that a step computes from chunks of records, added up."""
         return self._chunks.fold(lambda chunk: step(self._rows(chunk)))
 

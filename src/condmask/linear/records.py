@@ -18,7 +18,7 @@ class Named(NamedTuple):
     name: str
 
 
-Column = np.ndarray | Named | None
+ColumnOrName = np.ndarray | Named | None
 # masked values, their pools (None for a single one), and columns of numbers by name
 Part = tuple[np.ndarray, np.ndarray | None, Mapping[str, np.ndarray]]
 

@@ -18,7 +18,7 @@ from condmask.errors import ArgumentError
 from condmask.inference.interval import Interval
 from condmask.linear.chunks import Chunk, Chunks
 from condmask.linear.pseudo_values import PseudoValues
-from condmask.linear.records import Column, Records
+from condmask.linear.records import ColumnOrName, Records
 from condmask.linear.variance import (
     ONE_CLUSTER,
     IntervalOptions,
@@ -143,7 +143,7 @@ class Basis:
 def regress(
     pseudo: PseudoValues,
     records: Records,
-    columns: Mapping[str, Column],
+    columns: Mapping[str, ColumnOrName],
     options: IntervalOptions,
     *,
     intercept: bool,

@@ -8,7 +8,7 @@ import numpy as np
 from condmask.inference.interval import Interval
 from condmask.linear.chunks import Chunk, Chunks
 from condmask.linear.pseudo_values import PseudoValues
-from condmask.linear.records import Column, Records
+from condmask.linear.records import ColumnOrName, Records
 from condmask.linear.variance import (
     ONE_CLUSTER,
     ONE_RECORD,
@@ -19,7 +19,7 @@ from condmask.linear.variance import (
 
 
 def total(
-    pseudo: PseudoValues, records: Records, weights: Column, options: IntervalOptions
+    pseudo: PseudoValues, records: Records, weights: ColumnOrName, options: IntervalOptions
 ) -> tuple[Interval, int]:
     """Return the total of the records that have a weight and a cluster, and their number.
 

@@ -1,6 +1,7 @@
 """Computes intervals of the covariance and the correlation of the originals of two columns.
 
-Of the estimates of Theorem 2.5 of Ghatak & Roy (docs/inference.rst, "Groups, weights, regressions, pairs").
+Of the estimates of Theorem 2.5 of Ghatak & Roy (docs/inference.rst, "Groups, weights, regressions,
+pairs").
 """
 
 from collections.abc import Sequence

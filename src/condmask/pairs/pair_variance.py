@@ -13,7 +13,7 @@ from condmask.inference.polynomial_variance import polynomial_variance
 from condmask.law import EXACT, Law
 from condmask.linear.chunks import Chunk, Chunks
 from condmask.linear.pseudo_values import PseudoValues, refuse_small_pools
-from condmask.linear.records import Column, Records
+from condmask.linear.records import ColumnOrName, Records
 from condmask.linear.variance import variances_of_sums
 from condmask.moments.influence import influence_of_pair
 from condmask.moments.theorem_2_1 import noise_variance
@@ -77,7 +77,8 @@ class Pair(NamedTuple):
 
     @property
     def correlation(self) -> np.ndarray:
-        """Return the correlation of the originals; NaN where a variance is estimated negative or zero."""
+        """Return the correlation of the originals; NaN where a variance is estimated negative or
+        zero."""
         positive = np.where(self.originals > 0.0, self.originals, np.nan)
         return np.asarray(self.covariance / np.sqrt(positive).prod(axis=-1))
 
@@ -147,7 +148,7 @@ def pair_variances(
 
 
 def linear_covariance(
-    pseudo: PseudoValues, records: Records, w: Column, moments: PairMoments
+    pseudo: PseudoValues, records: Records, w: ColumnOrName, moments: PairMoments
 ) -> tuple[float, float, float]:
     """Return the covariance with an unmasked column, and its variances about the file and about
     the population.

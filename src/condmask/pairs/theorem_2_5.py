@@ -1,4 +1,5 @@
-"""Computes the covariance of the original with another column, with strata, gaps and joint masking.
+"""Computes the covariance of the original with another column, with strata, gaps and joint
+masking.
 
 Theorem 2.5 of Ghatak & Roy. The covariance follows from the moments E a^i b^j of the released
 pairs by donor pool, i + j up to 4. These add, so parts of a file are read once. Given the file, a
@@ -17,7 +18,7 @@ import numpy as np
 from condmask._blocks import BLOCK
 from condmask.inference.interval import UndefinedError
 from condmask.linear.chunks import Chunks, add_padded, summed
-from condmask.linear.records import Column, Records
+from condmask.linear.records import ColumnOrName, Records
 from condmask.moments.theorem_2_1 import noise_matrix, theorem_2_1
 
 DEGREE = 4  # of moments: squares of polynomials of degree 2 are needed
@@ -102,7 +103,7 @@ def pair_moments(z: np.ndarray, w: np.ndarray, pool: np.ndarray | None = None) -
     return PairMoments(np.array([center_a, center_b]), np.array([unit_a, unit_b]), sums, alone)
 
 
-def moments_of_columns(records: Records, w: Column) -> PairMoments:
+def moments_of_columns(records: Records, w: ColumnOrName) -> PairMoments:
     """Return the sums for the columns of a file, read chunk by chunk."""
     chunks = Chunks(records, w, gaps=True)
     (total,) = chunks.fold(
@@ -118,7 +119,8 @@ def moments_of_columns(records: Records, w: Column) -> PairMoments:
 def original_pair_moments(
     released: np.ndarray, p: float, noise: np.ndarray, noise_of_b: np.ndarray | None
 ) -> np.ndarray:
-    """Return moments of the originals, of shape (..., 5, 5), given those of released pairs by pool.
+    """Return moments of the originals, of shape (..., 5, 5), given those of released pairs by
+    pool.
 
     If both columns were masked together, Theorem 2.1 holds in two variables, with the noise of
     both. An unmasked column stays with its record when a value is swapped, so mixed moments of

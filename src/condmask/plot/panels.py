@@ -48,7 +48,8 @@ Style = dict[str, Any]  # keyword arguments of matplotlib's artists
 
 
 def series_style(k: int) -> dict[str, Any]:
-    """Return the style of the k-th line: colour, marker and line style, repeated after 280 lines."""
+    """Return the style of the k-th line: colour, marker and line style, repeated after 280
+    lines."""
     looks = {"color": COLOURS, "marker": MARKERS, "linestyle": LINES}
     return {what: known[k % len(known)] for what, known in looks.items()}
 

@@ -28,7 +28,7 @@ from condmask.masking.ends import aggregate
 from condmask.reverse_mapping.pseudo_values import (
     MAX_VARIATION,
     MAX_VARIATION_UNWARNED,
-    MIN_POOL_RECORDS,
+    MIN_MAPPED_RECORDS,
     ReverseMapped,
 )
 from condmask.strata import values_by_pool
@@ -95,7 +95,7 @@ def variation_of(table: Table, name: str, scheme: Any) -> float:
             if variance
             else 1.0
         )
-    if min(values.size for _, values in values_by_pool(x, table.pool)) < MIN_POOL_RECORDS:
+    if min(values.size for _, values in values_by_pool(x, table.pool)) < MIN_MAPPED_RECORDS:
         return 1.0  # the guard rails speak of these
     released = x.astype(np.float64)
     if scheme.aggregate_ends:

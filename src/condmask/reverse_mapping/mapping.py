@@ -57,7 +57,8 @@ class Mapping:
         return np.asarray(h[0] + steps)
 
     def adjoint(self, g: np.ndarray) -> np.ndarray:
-        """Return the adjoint under w: the mean of g at a kept record's original, by its new value."""
+        """Return the adjoint under w: the mean of g at a kept record's original, by its new
+        value."""
         weights = self.share * g
         below = sums(self.noise, self.at, weights)(self.cuts)
         return np.asarray(np.diff(below, prepend=0.0, append=weights.sum()) / self.share)

@@ -20,7 +20,7 @@ from condmask.inference.interval import EstimateWarning, UndefinedError
 from condmask.inference.polynomial_variance import polynomial_covariance
 from condmask.law import EXACT
 from condmask.linear.chunks import Chunk, Chunks
-from condmask.linear.records import Column
+from condmask.linear.records import ColumnOrName
 from condmask.moments.influence import influence_of_pair
 from condmask.pairs import theorem_2_5
 from condmask.pairs.pair_variance import Pair, linear_covariance
@@ -77,7 +77,7 @@ def _powers_of_mapping(file: ReverseMapped, middle: float) -> np.ndarray:
     return np.array(powers)
 
 
-def pair_with_unmasked(own: ReverseMapped, w: Column) -> Pair:
+def pair_with_unmasked(own: ReverseMapped, w: ColumnOrName) -> Pair:
     """Pair a released column with an unmasked one, by the covariance of its pseudo-values."""
     moments = theorem_2_5.moments_of_columns(own.records, w)
     value, file, population = linear_covariance(own, own.records, w, moments)
@@ -87,7 +87,11 @@ def pair_with_unmasked(own: ReverseMapped, w: Column) -> Pair:
 
 
 def _variances_with_unmasked(
-    own: ReverseMapped, w: Column, released: PairMoments, of_covariance: float, weights: ArrayLike
+    own: ReverseMapped,
+    w: ColumnOrName,
+    released: PairMoments,
+    of_covariance: float,
+    weights: ArrayLike,
 ) -> np.ndarray:
     """Return the variances of functions of the covariance with an unmasked column and of both
     variances: see `Pair`.

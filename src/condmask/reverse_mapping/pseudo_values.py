@@ -23,7 +23,7 @@ from condmask.moments.theorem_2_1 import shift
 from condmask.reverse_mapping.mapping import Mapping, on_line, places
 from condmask.strata import values_by_pool
 
-MIN_POOL_RECORDS = 50
+MIN_MAPPED_RECORDS = 50
 MAX_VARIATION = 5.0  # N, above which pseudo-values are refused
 MAX_VARIATION_UNWARNED = 1.5
 MAX_UNBINNED_RECORDS = 1 << 14  # of a pool; with more, all values in a cell count as one
@@ -34,7 +34,7 @@ MAX_RESIDUAL = 0.01  # of the target, at a step that is accepted
 # at which steps end
 MAX_ADDED_VARIANCE = 0.01
 NEGLIGIBLE_ADDED_VARIANCE = 1e-3
-MAX_STEPS = 500
+MAX_GRADIENT_STEPS = 500
 REFUSAL = (
     "z must have more records (in each stratum), or have been masked with a smaller sigma, for "
     "statistics with other columns: its pseudo-values vary {}, and at most "
@@ -115,9 +115,9 @@ class ReverseMapped:
         start = 0
         cells_by_pool = []
         for rows, x in values_by_pool(z, pool):
-            if x.size < MIN_POOL_RECORDS:
+            if x.size < MIN_MAPPED_RECORDS:
                 raise UndefinedError(
-                    f"z must have at least {MIN_POOL_RECORDS} records (in each stratum) for "
+                    f"z must have at least {MIN_MAPPED_RECORDS} records (in each stratum) for "
                     f"statistics with other columns after reverse mapping, got {x.size}: in fewer "
                     "they are biased"
                 )
@@ -247,7 +247,7 @@ def undone(mapping: Mapping, p: float, n: int, target: np.ndarray) -> np.ndarray
     direction = np.zeros(w.size)
     before = np.inf
     least = np.inf
-    for _ in range(MAX_STEPS):
+    for _ in range(MAX_GRADIENT_STEPS):
         slope = q * mapping.adjoint(residual) + remaining * residual
         norm = float(w @ slope**2)
         direction = slope + norm / before * direction
