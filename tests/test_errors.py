@@ -370,3 +370,9 @@ def test_an_error_is_ours_and_pythons_and_travels(error, also):
     assert isinstance(travelled, also)
     assert type(travelled) is error
     assert str(travelled) == "p must lie strictly between 0 and 1, got 2"
+
+
+@pytest.mark.parametrize("scheme", [cm.ReverseMapping, cm.ConditionalMasking])
+def test_messages_of_python_on_parameters_name_the_public_class(scheme):
+    with pytest.raises(TypeError, match=rf"^{scheme.__name__}\.__init__\(\) got an unexpected"):
+        scheme(0.6, 1.0, sigmas=2)

@@ -32,7 +32,8 @@ NOT_REVERSE_MAPPING = {  # and why
 def checked(scheme: Any) -> dict[str, Any]:
     """Return the values of all parameters as the scheme holds them.
 
-    One error names all that are wrong.
+    Each field of a scheme has its check here, or its allowed values in `CHOICES`. One error names
+    all that are wrong.
     """
     checks: dict[str, Callable[[Any], Any]] = {
         "p": partial(_checks.probability, name="p"),

@@ -1,11 +1,13 @@
 """Reverse mapping, with the audit of what it releases and its estimators."""
 
+from dataclasses import dataclass
 from typing import ClassVar
 
 from condmask.masking.reverse_mapping import ReverseMappingScheme
 from condmask.publish.swap_masking import SwapMasking
 
 
+@dataclass(frozen=True, repr=False)  # so that Python's messages on its arguments name this class
 class ReverseMapping(SwapMasking, ReverseMappingScheme):
     """Reverse mapping: release the values of the column in another order.
 
