@@ -17,7 +17,7 @@ import condmask as cm
 from condmask.planning.candidates import Candidate
 from condmask.planning.plan_result import Plan
 from condmask.studies.compare import MethodComparison
-from condmask.studies.result import Column, StudyResult
+from condmask.studies.result import StudyColumn, StudyResult
 
 FOLDER = Path(__file__).with_name("plot") / "images"
 DPI = 100
@@ -71,12 +71,12 @@ def study(quantiles=(0.1, 0.3, 0.5, 0.7, 0.9)):
         ("noise", "ANM", np.nan),
     ):
         for q in quantiles:
-            columns += [Column(scheme, estimator, f"quantile {q:g}", 0.0)]
+            columns += [StudyColumn(scheme, estimator, f"quantile {q:g}", 0.0)]
             values += [size * (10.0 * (q - 0.4) + (60.0 + 120.0 * abs(q - 0.5)) * scores)]
-        columns += [Column(scheme, estimator, "mean", 0.0)]
+        columns += [StudyColumn(scheme, estimator, "mean", 0.0)]
         values += [0.05 + scores]
     known = {(column.statistic) for column in columns}
-    columns += [Column("", "sample", name, 0.0) for name in sorted(known)]
+    columns += [StudyColumn("", "sample", name, 0.0) for name in sorted(known)]
     values += [0.0 * scores] * len(known)
     return StudyResult("a study", 1, tuple(columns), np.transpose(values))
 

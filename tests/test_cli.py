@@ -572,6 +572,21 @@ MASK = ("mask", "in.parquet", "NEW/a.parquet")
             ("risk", "in.parquet", "--released", "out.parquet", "-c", "income"),
             "--column must be left out with --released",
         ),
+        *(
+            (
+                (*MASK, "-c", "income", *P, "--reverse-mapping", f"--{name}", value),
+                f"--{name} must be left out with --reverse-mapping: {why}",
+            )
+            for name, value, why in [
+                ("donors", "sample", "the swapped records take their values from one another"),
+                ("decimals", "0", "released values are those of the data, and nothing is rounded"),
+                ("step", "1/3", "released values are those of the data, and nothing is rounded"),
+            ]
+        ),
+        *(
+            ((*MASK, "-c", "income", *P, option, value), f"{option} needs --reverse-mapping")
+            for option, value in [("--scale", "log"), ("--aggregate-ends", "3")]
+        ),
     ],
 )
 def test_wrong_usage(run, tmp_path, words, sentence):

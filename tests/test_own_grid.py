@@ -151,3 +151,15 @@ def test_the_step_of_two_parts_is_the_largest_common_one():
 
     assert (half, third) == (2, 3)
     assert common(half, third) == 1
+
+
+@pytest.mark.parametrize("far", [2.0**53, 1e18, 1e200])
+def test_values_too_far_for_any_grid_are_estimated_without_a_word(far):
+    scheme = cm.ConditionalMasking(0.3, 1.0)  # with steps of 2^-10
+    z = np.append([far, -0.5 * far], np.zeros(62))  # so many would show a coarser grid
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", cm.EstimateWarning)
+        estimate = scheme.estimate(z)
+
+    assert estimate.mean() == pytest.approx(far / 128.0, rel=1e-14)

@@ -37,7 +37,7 @@ def same_partition(one, other):
 def merged_sizes(sizes):
     """The sizes of the pools that strata of these sizes become."""
     code = np.repeat(np.arange(len(sizes)), sizes)
-    pool = strata.merged(code, None, np.ones(code.size, dtype=bool))
+    pool = strata.pool_small_strata(code, None, np.ones(code.size, dtype=bool))
     return sorted(np.unique(pool, return_counts=True)[1].tolist())
 
 
@@ -71,12 +71,12 @@ def test_merging_is_that_of_the_reference_whatever_labels_and_order(sizes, gaps,
     there = kind != 3
     crossed = strata.crossed([code, kind], code.size)
 
-    pool = np.where(there, strata.merged(crossed, kind, there), -1)
+    pool = np.where(there, strata.pool_small_strata(crossed, kind, there), -1)
 
     assert same_partition(pool.tolist(), reference.merged_strata(columns, code.tolist()))
     shuffled = rng.permutation(code.size)
     renamed = rng.permutation(int(code.max()) + 1)
-    again = strata.merged(
+    again = strata.pool_small_strata(
         strata.crossed([renamed[code][shuffled], kind[shuffled]], code.size),
         kind[shuffled],
         there[shuffled],

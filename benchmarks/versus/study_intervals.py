@@ -12,7 +12,7 @@ from tables import Line
 
 import condmask as cm
 from condmask.inference.interval import TARGETS
-from condmask.studies.replicates import ends
+from condmask.studies.replicates import ends_of_intervals
 
 LEVELS = (0.9, 0.95, 0.99)
 DECILES = SimpleNamespace(quantiles=np.arange(1, 10) / 10, points=np.empty(0), levels=LEVELS)
@@ -50,7 +50,7 @@ def measure(args, rows=32):
             z, w = samples(scheme, rows, n)
             times = tables.medians(
                 {
-                    "together": lambda s=scheme, z=z, w=w: ends(s, z, w, DECILES),
+                    "together": lambda s=scheme, z=z, w=w: ends_of_intervals(s, z, w, DECILES),
                     "alone": lambda s=scheme, z=z, w=w: alone(s, z[0], w[0]),
                 },
                 args.rounds,

@@ -29,7 +29,7 @@ NAN_POLICIES = ("raise", "omit")
 def require(
     allowed: bool,
     rule: str,
-    value: Any,
+    value: object,
     error: type[CondmaskError] = ArgumentError,
     *,
     hint: str = "",
@@ -40,7 +40,7 @@ def require(
 
 
 @contextmanager
-def converting(value: Any, name: str, rule: str) -> Iterator[None]:
+def converting(value: object, name: str, rule: str) -> Iterator[None]:
     """Refuse a value that cannot be converted within, whatever its own methods, NumPy or others
     raise.
 
@@ -55,21 +55,21 @@ def converting(value: Any, name: str, rule: str) -> Iterator[None]:
 
 
 def real(value: Any, name: str, rule: str) -> float:
-    """Convert a Python or NumPy real number to float. Infinities are accepted; booleans are not."""
+    """Convert a Python or NumPy real number to float; infinities are accepted, booleans rejected."""
     known = isinstance(value, numbers.Real) and not isinstance(value, bool)
     require(known, f"{name} must be {rule}", value, ArgumentTypeError)
     with converting(value, name, rule):
         return float(value)
 
 
-def probability(value: Any, name: str) -> float:
+def probability(value: object, name: str) -> float:
     """Return a number strictly between 0 and 1 as float."""
     number = real(value, name, "a number strictly between 0 and 1")
     require(0.0 < number < 1.0, f"{name} must lie strictly between 0 and 1", value)
     return number
 
 
-def positive(value: Any, name: str, *, least: float = 0.0) -> float:
+def positive(value: object, name: str, *, least: float = 0.0) -> float:
     """Return a positive finite number as float."""
     number = real(value, name, "a positive finite number")
     require(0.0 < number < math.inf, f"{name} must be positive and finite", value)
@@ -77,7 +77,7 @@ def positive(value: Any, name: str, *, least: float = 0.0) -> float:
     return number
 
 
-def not_below_zero(value: Any, name: str) -> float:
+def not_below_zero(value: object, name: str) -> float:
     """Return a finite number of at least 0 as float."""
     number = real(value, name, "a finite number of at least 0")
     require(0.0 <= number < math.inf, f"{name} must be at least 0 and finite", value)
@@ -103,13 +103,13 @@ def integer(
     return number
 
 
-def order(value: Any, name: str, *, most: int = MAX_ORDER) -> int:
+def order(value: object, name: str, *, most: int = MAX_ORDER) -> int:
     """Return the order of a moment as int."""
     beyond = ", beyond which powers of the noise are too large for a number"
     return integer(value, name, least=1, most=most, beyond=beyond)
 
 
-def callback(value: Any, name: str) -> Any:
+def callback(value: object, name: str) -> Any:
     """Validate a progress callback, or None."""
     require(
         value is None or callable(value),
@@ -120,13 +120,13 @@ def callback(value: Any, name: str) -> Any:
     return value
 
 
-def text(value: Any, name: str) -> str:
+def text(value: object, name: str) -> str:
     """Return a text, such as the name of a column."""
     require(isinstance(value, str), f"{name} must be a text", value, ArgumentTypeError)
     return str(value)
 
 
-def boolean(value: Any, name: str) -> bool:
+def boolean(value: object, name: str) -> bool:
     """Return True or False; other values that count as true or false are rejected."""
     require(
         isinstance(value, bool | np.bool_),
@@ -137,7 +137,7 @@ def boolean(value: Any, name: str) -> bool:
     return bool(value)
 
 
-def choice(value: Any, name: str, allowed: Sequence[str]) -> str:
+def choice(value: object, name: str, allowed: Sequence[str]) -> str:
     """Return one of the allowed words."""
     known = isinstance(value, str) and value in allowed
     require(known, f"{name} must be one of {', '.join(map(repr, allowed))}", value)
@@ -157,7 +157,7 @@ def path(value: Any, name: str) -> Path:
         return Path(value)
 
 
-def writable(value: Any, name: str) -> Path:
+def writable(value: object, name: str) -> Path:
     """Return the path of a file in a folder that can be written."""
     target = path(value, name)
     if target.is_dir() or not os.access(target.parent, os.W_OK):
@@ -165,14 +165,14 @@ def writable(value: Any, name: str) -> Path:
     return target
 
 
-def in_memory(values: Any, name: str) -> None:
+def in_memory(values: object, name: str) -> None:
     """Refuse a table or column of Dask, and a lazy frame of polars, which hold no values yet."""
     home = type(values).__module__.partition(".")[0]
     kind = type(values).__name__
     if home in ("dask", "dask_expr"):
         raise ArgumentTypeError(
-            f"{name} must be in memory, got a Dask {kind}: pass {name}.compute(); cm.dask.mask masks a data "
-            "frame of Dask, and its release has the estimates"
+            f"{name} must be in memory, got a Dask {kind}: pass {name}.compute(); cm.dask.mask "
+            "masks a data frame of Dask, and its release has the estimates"
         )
     if home == "polars" and kind == "LazyFrame":
         raise ArgumentTypeError(
@@ -180,7 +180,7 @@ def in_memory(values: Any, name: str) -> None:
         )
 
 
-def array(values: Any, name: str, rule: str) -> np.ndarray:
+def array(values: object, name: str, rule: str) -> np.ndarray:
     """Convert a column to a NumPy array; raises one of our errors if that fails in any way."""
     in_memory(values, name)
     try:
@@ -196,7 +196,7 @@ def array(values: Any, name: str, rule: str) -> np.ndarray:
         ) from None
 
 
-def reals(values: Any, name: str) -> np.ndarray:
+def reals(values: object, name: str) -> np.ndarray:
     """Return points as float64 of any shape; NaN is refused, infinities are kept."""
     rule = "a number or an array of numbers"
     given = array(values, name, rule)
@@ -219,26 +219,26 @@ def all_allowed(
     return points
 
 
-def probabilities(values: Any, name: str) -> np.ndarray:
+def probabilities(values: object, name: str) -> np.ndarray:
     """Return points strictly between 0 and 1 as float64."""
     rule = f"{name} must lie strictly between 0 and 1"
     return all_allowed(reals(values, name), lambda points: (points > 0.0) & (points < 1.0), rule)
 
 
-def distances(values: Any, name: str) -> np.ndarray:
+def distances(values: object, name: str) -> np.ndarray:
     """Return points of at least 0 as float64."""
     return all_allowed(
         reals(values, name), lambda points: points >= 0.0, f"{name} must not be negative"
     )
 
 
-def finite_distances(values: Any, name: str) -> np.ndarray:
+def finite_distances(values: object, name: str) -> np.ndarray:
     """Return finite points of at least 0 as float64."""
     return all_allowed(distances(values, name), np.isfinite, f"{name} must be finite")
 
 
 def column(
-    values: Any,
+    values: object,
     name: str,
     *,
     dimensions: tuple[int, ...] = (1,),
@@ -343,7 +343,7 @@ def same_length(array: Any, name: str, n: int, of: str) -> None:
         raise ArgumentError(f"{name} must be as long as {of}, {n} values, got {len(array)}")
 
 
-def in_message(value: Any) -> str:
+def in_message(value: object) -> str:
     """Return a value as text for a message, on one line and cut if it is long.
 
     A table, a column or an array may hold originals, so its type is returned, as for a value that

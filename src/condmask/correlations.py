@@ -1,4 +1,4 @@
-"""Correlation of two columns, ranks, and the intraclass correlation of labelled records."""
+"""Compute correlations of two columns, ranks, and intraclass correlations of labelled records."""
 
 import numpy as np
 

@@ -1,8 +1,8 @@
 """Mask tables on a cluster: each partition of a Dask frame is a part of the release, masked and
 written by one task.
 
-There are two passes over the frame. In the first, tasks check each partition, and the client audits
-their results and some rows of all of them, as `mask_file` does. In the second, each task masks its
+There are two passes over the frame. In the first, tasks check each partition, and the client
+audits their results and some rows of all of them, as `mask_file` does. In the second, each task masks its
 partition under a key that it draws from the operating system, so that no key travels, and writes a
 file under a name that no other task has. The client renames the files that tasks report to it: a
 task that ran twice has one masking in the release.
@@ -16,16 +16,17 @@ import shutil
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 from condmask import _checks, errors, frames
 from condmask._blocks import in_stretches
 from condmask.errors import ReleaseWarning
 from condmask.files.about import Published
 from condmask.files.arrow import ArrowSchema, ArrowTable, pa, pq
-from condmask.files.parts import MANIFEST, SAMPLE, unified
+from condmask.files.parts import MANIFEST, SAMPLE_ROWS, unified
 from condmask.files.publish import publishing
 from condmask.files.tables import reading
+from condmask.frames import DataFrame
 from condmask.marks import mark_of, refuse_masked
 from condmask.masking.scheme import Scheme
 from condmask.publish.audited_rows import Units, rows_of
@@ -40,7 +41,14 @@ from condmask.publish.release import Release
 from condmask.publish.stages import check_places
 from condmask.publish.write import Shape, released_parts
 
-OTHER = "the frame has other rows or columns the second time: persist it; nothing was published"
+# Dask is optional and has no type information: these names say which of its classes is meant
+DaskFrame = Any  # dask.dataframe.DataFrame
+DaskPartition = Any  # dask.delayed.Delayed
+DaskClient = Any  # distributed.Client
+T = TypeVar("T")  # a task
+R = TypeVar("R")  # its result
+
+CHANGED = "the frame has other rows or columns the second time: persist it; nothing was published"
 UNSHARED = "workers and client must share the folder that it is in; nothing was published"
 DIED = (
     "one partition killed worker after worker, perhaps for want of memory; nothing was published"
@@ -85,7 +93,7 @@ class MaskedPartition(NamedTuple):
 
 
 def mask(
-    ddf: Any,
+    ddf: DaskFrame,
     schemes: Mapping[str, Scheme],
     target: str | os.PathLike[str],
     *,
@@ -172,7 +180,7 @@ def mask(
     obstacles.raise_all()
     partitions = ddf.to_delayed()
     with errors.warn_once_each():
-        rows = 2 * SAMPLE // len(partitions) + 1
+        rows = 2 * SAMPLE_ROWS // len(partitions) + 1
         inspected = _on_each(partitions, partial(_inspected, job, rows), destination)
         if not inspected:
             raise errors.ArgumentError("ddf must have at least 2 records, got none")
@@ -194,7 +202,7 @@ def mask(
         task = partial(_mask_partition, job, schema, attempts, metadata.records)
         masked = _on_each(partitions, task, destination)
         if list(map(_identity, masked)) != list(map(_identity, inspected)):
-            raise errors.FileError(f"{destination}: {OTHER}")
+            raise errors.FileError(f"{destination}: {CHANGED}")
         unified("ddf", [one.schema for one in masked], {})
         _move_files(masked, hidden, destination)
         shutil.rmtree(attempts)
@@ -216,7 +224,7 @@ def _move_files(masked: Sequence[MaskedPartition], folder: Path, destination: Pa
         os.replace(one.file, folder / f"part-{number:0{digits}}.parquet")
 
 
-def client_map(client: Any) -> Callable[[Callable[[Any], Any], Iterable[Any]], Iterator[Any]]:
+def client_map(client: DaskClient) -> Callable[[Callable[[T], R], Iterable[T]], Iterator[R]]:
     """Return the map of a Dask client, for ``workers=`` of `simulate` and `compare`.
 
     Parameters
@@ -230,7 +238,7 @@ def client_map(client: Any) -> Callable[[Callable[[Any], Any], Iterable[Any]], I
         at once; those of a worker that dies are repeated by others.
     """
 
-    def mapped(function: Callable[[Any], Any], tasks: Iterable[Any]) -> Iterator[Any]:
+    def mapped(function: Callable[[T], R], tasks: Iterable[T]) -> Iterator[R]:
         sent = client.scatter(function, broadcast=True)  # each has it though others die
         futures = [client.submit(operator.call, sent, task, pure=False) for task in tasks]
         yield from (future.result() for future in futures)
@@ -239,8 +247,8 @@ def client_map(client: Any) -> Callable[[Callable[[Any], Any], Iterable[Any]], I
 
 
 def _on_each(
-    partitions: Sequence[Any], task: Callable[[ArrowTable], Any], destination: Path
-) -> list[Any]:
+    partitions: Sequence[DaskPartition], task: Callable[[ArrowTable], R], destination: Path
+) -> list[R]:
     """Return the results of a task for each partition that has rows; once all tasks are done,
     raise the first of their refusals."""
     with errors.optional("cm.dask", "dask"):
@@ -262,7 +270,9 @@ def _on_each(
     return [result for result in results if result is not None]
 
 
-def _result_or_refusal(task: Callable[[ArrowTable], Any], number: int, frame: Any) -> Any:
+def _result_or_refusal(
+    task: Callable[[ArrowTable], R], number: int, frame: DataFrame
+) -> R | errors.CondmaskError | None:
     """Return the result of a task, None without rows; a refusal is returned, not raised.
 
     Dask's own reports of an error show rows of the frame.
@@ -289,7 +299,7 @@ def _sample(inspected: Sequence[InspectedPartition]) -> ArrowTable:
     records = sum(one.statistics.records for one in inspected)
     pieces = []
     for one in inspected:
-        count = -(-SAMPLE * one.statistics.records // records)
+        count = -(-SAMPLE_ROWS * one.statistics.records // records)
         pieces.append(one.sample.take(in_stretches(one.sample.num_rows, count)))
     return pa.concat_tables(pieces, promote_options="default")
 
@@ -310,7 +320,7 @@ def _mask_partition(
     try:
         [whole] = released_parts(shape, metadata, [(table, masked)], sums)
     except (pa.ArrowException, KeyError):  # whose texts hold values
-        raise errors.FileError(f"{folder.parent}: {OTHER}") from None
+        raise errors.FileError(f"{folder.parent}: {CHANGED}") from None
     with reading(file):
         pq.write_table(whole, file)
     return MaskedPartition(job.statistics_of(part), file, whole.schema, sums)

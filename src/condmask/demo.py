@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 # noise of some 30%
-DEMO_SCHEME = ReverseMapping(p=0.6, sigma=0.3, scale="log")
+DEMO_SCHEME: ReverseMapping = ReverseMapping(p=0.6, sigma=0.3, scale="log")
 DEMO_PROBABILITIES = np.arange(1, 10) / 10
 NEAR_DOLLARS = 50.0  # masked amounts closer than this to the original count as near
 COLLEGE_YEARS = 16  # years of education that count as a completed college degree

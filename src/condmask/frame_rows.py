@@ -1,4 +1,4 @@
-"""Rows of data frames: in another order, copied, and with their index as columns."""
+"""Reorder and copy rows of data frames, and turn their index into columns."""
 
 from collections.abc import Callable
 from typing import Any

@@ -47,7 +47,7 @@ class Column(NamedTuple):
 
 
 def column(
-    values: Any,
+    values: object,
     name: str,
     *,
     dimensions: tuple[int, ...] = (1,),
@@ -104,7 +104,7 @@ def _placed(result: Any, values: Any) -> Any:
     return result
 
 
-def column_of(frame: Any, name: str, *, least: int = 2, finite: bool = True) -> Column:
+def column_of(frame: object, name: str, *, least: int = 2, finite: bool = True) -> Column:
     """Read a column of a data frame or of a dict of columns."""
     return column(table_column(frame, name), name, least=least, finite=finite)
 
@@ -144,7 +144,7 @@ def is_decimal(series: Any) -> bool:
     return isinstance(series.dtype, nw.Decimal)
 
 
-def is_missing(label: Any) -> bool:
+def is_missing(label: object) -> bool:
     """Return whether a label is None, differs from itself (NaN), or cannot be compared
     (pandas.NA)."""
     try:
@@ -205,24 +205,24 @@ def data_frame(columns: dict[str, list[Any]]) -> Any:
     return nw.from_dict(columns, backend="pandas").to_native()
 
 
-def of_rows(rows: list[dict[str, Any]]) -> Any:
+def frame_of_rows(rows: list[dict[str, Any]]) -> Any:
     """Return a pandas data frame from a dict for each row; missing entries are None."""
     names = dict.fromkeys(name for row in rows for name in row)
     return data_frame({name: [row.get(name) for row in rows] for name in names})
 
 
-def series_name(values: Any) -> str:
+def series_name(values: object) -> str:
     """Return the name of a series; "" for an array, or if the name is not a text."""
     series = wrapped(values, series_only=True)
     return series.name if series is not None and isinstance(series.name, str) else ""
 
 
-def is_frame(values: Any) -> bool:
+def is_frame(values: object) -> bool:
     """Return whether values are a data frame in memory."""
     return wrapped(values, eager_only=True) is not None
 
 
-def wrapped(values: Any, **kinds: Any) -> Any:
+def wrapped(values: object, **kinds: Any) -> Any:
     """Return a series or frame as narwhals wraps it; None for anything else."""
     if _of_numpy(values):
         return None
@@ -237,18 +237,18 @@ def wrapped(values: Any, **kinds: Any) -> Any:
         return None
 
 
-def _in_chunks(values: Any) -> Any:
+def _in_chunks(values: object) -> Any:
     """Return an Array of Arrow as a ChunkedArray, which narwhals takes; others as they are."""
     arrow = sys.modules.get("pyarrow")
     return arrow.chunked_array([values]) if arrow and isinstance(values, arrow.Array) else values
 
 
-def _of_numpy(values: Any) -> bool:
+def _of_numpy(values: object) -> bool:
     """Return whether values are an array, a list or another built-in object."""
     return home(values) in ("numpy", "builtins")
 
 
-def _native_names(frame: Any) -> list[Any]:
+def _native_names(frame: object) -> list[Any]:
     """Return the names of the columns of a container, if it has any."""
     names = getattr(frame, "column_names", getattr(frame, "columns", ()))
     return list(names) if isinstance(names, Iterable) else []
@@ -273,7 +273,7 @@ def table_column(frame: Any, name: str, argument: str = "frame", *, levels: bool
     return table[name] if isinstance(frame, dict) else table[name].to_native()
 
 
-def column_names(frame: Any) -> list[str]:
+def column_names(frame: object) -> list[str]:
     """Return the names of the columns of a data frame or of a dict of columns, all different."""
     if not isinstance(frame, dict):
         return list(as_frame(frame).columns)
@@ -303,7 +303,7 @@ def level_names(frame: Any) -> list[str]:
     return taken[len(frame.columns) :]
 
 
-def arrow_table(frame: Any) -> Any:
+def arrow_table(frame: object) -> Any:
     """Return a data frame, or a dict of columns, as a pyarrow Table."""
     import pyarrow as pa
 
@@ -322,7 +322,7 @@ def arrow_table(frame: Any) -> Any:
         raise ArgumentTypeError("frame must be a table that Arrow can hold") from None
 
 
-def _in_arrow(values: Any) -> Any:
+def _in_arrow(values: object) -> Any:
     """Return a column as an array of Arrow."""
     import pyarrow as pa
 
@@ -330,7 +330,7 @@ def _in_arrow(values: Any) -> Any:
     return pa.array(labels(values, "frame")) if series is None else series.to_arrow()
 
 
-def with_columns(frame: Any, replacements: dict[str, Any]) -> Any:
+def with_columns(frame: object, replacements: dict[str, Any]) -> Any:
     """Return a data frame, or a dict of columns, with some columns replaced in their places."""
     if isinstance(frame, dict):
         return {**frame, **replacements}
@@ -343,7 +343,7 @@ def with_columns(frame: Any, replacements: dict[str, Any]) -> Any:
     return table.with_columns(*series).to_native()
 
 
-def without_columns(frame: Any, names: Collection[str]) -> Any:
+def without_columns(frame: DataFrame, names: Collection[str]) -> Any:
     """Return a data frame or a dict of columns without some of its columns."""
     if not names:
         return frame
@@ -352,7 +352,7 @@ def without_columns(frame: Any, names: Collection[str]) -> Any:
     return as_frame(frame).drop([*names]).to_native()
 
 
-def as_frame(frame: Any, argument: str = "frame") -> Any:
+def as_frame(frame: object, argument: str = "frame") -> Any:
     """Return a data frame as narwhals wraps it; raises ArgumentTypeError for anything else."""
     _checks.in_memory(frame, argument)
     table = wrapped(frame, eager_only=True)
@@ -362,7 +362,7 @@ def as_frame(frame: Any, argument: str = "frame") -> Any:
     return table
 
 
-def same_lengths(columns: Any, name: str) -> None:
+def same_lengths(columns: object, name: str) -> None:
     """Refuse a dict of columns of different lengths; columns of a data frame have one length."""
     seen: dict[int, str] = {}  # the first column of each length
     for key, values in columns.items() if isinstance(columns, dict) else ():
@@ -377,6 +377,6 @@ def same_lengths(columns: Any, name: str) -> None:
 # --- homes ---
 
 
-def home(values: Any) -> str:
+def home(values: object) -> str:
     """Return the name of the package that defines the type of a container."""
     return type(values).__module__.split(".")[0]

@@ -22,7 +22,7 @@ class Labels(NamedTuple):
         return "labels"
 
 
-def coded(frame: Any, name: str) -> Labels:
+def coded(frame: object, name: str) -> Labels:
     """Return a column of a table as labels; a missing label is one of them."""
     values = frames.without_dictionary(frames.table_column(frame, name, levels=True))
     if frames.home(values) != "pyarrow" or str(values.type) in FLOATS:
@@ -51,7 +51,7 @@ def codes(values: np.ndarray, name: str) -> Labels:
         return Labels(code, list(numbers))
 
 
-def groups(values: Any, name: str, n: int) -> Labels:
+def groups(values: object, name: str, n: int) -> Labels:
     """Return labels of n records, numbers and texts in ascending order; records with a missing
     label have the number -1."""
     column = values if isinstance(values, Labels) else codes(frames.labels(values, name), name)
@@ -63,7 +63,7 @@ def groups(values: Any, name: str, n: int) -> Labels:
     return Labels(rank[column.code], [column.distinct[k] for k in order])
 
 
-def _sortable(label: Any) -> tuple[str, Any]:
+def _sortable(label: object) -> tuple[str, Any]:
     """Return a sort key by which numbers are compared with numbers, and texts with texts."""
     return ("", label) if isinstance(label, int | float) else (type(label).__name__, str(label))
 

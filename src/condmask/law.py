@@ -1,4 +1,4 @@
-"""The law that masked a column: p, the noise, and the grid to which data and noise were rounded.
+"""Define the law that masked a column: p, the noise, and the grid of data and noise.
 
 sigma is the standard deviation of the noise before it is rounded, whatever its law.
 """
@@ -22,8 +22,18 @@ FINE_GRID = 1.0 / 3.0
 
 
 class Law(NamedTuple):
-    """What masking did to a column: p (0 where noise was added to every value), the noise, the
-    grid."""
+    """The law of masked values.
+
+    Attributes
+    ----------
+    p : float
+        Swap probability; 0 for noise added to every value.
+    noise : {"normal", "laplace"}
+    sigma : float
+        Standard deviation of the noise before rounding, in the units of the data.
+    grid : Grid or None
+        The grid of data and noise.
+    """
 
     p: float
     noise: str
@@ -50,12 +60,12 @@ class Law(NamedTuple):
         return self.p > 0.0 or self.noise == "laplace"
 
     def noise_moments(self, order: int, scale: float) -> np.ndarray:
-        """E Y^k, k = 0 .. order, of the noise as it is added, in units of ``scale``."""
+        """Return E Y^k for k = 0 .. order, of the noise as it is added, in units of ``scale``."""
         relative = rounded_noise_moments(self.noise, self.step and self.step / self.sigma, order)
         return np.asarray(relative * (self.sigma / scale) ** np.arange(order + 1))
 
     def noise_within(self, d: np.ndarray) -> np.ndarray:
-        """P(|Y| < d) for the noise as it is added."""
+        """Return P(|Y| < d) for the noise as it is added."""
         if self.grid is not None:
             d = (self.grid.above(d) - 0.5) * self.step
         with np.errstate(over="ignore"):  # infinitely many standard deviations
@@ -67,7 +77,7 @@ class Law(NamedTuple):
         return np.asarray(-np.expm1(-u * np.sqrt(2.0)))
 
     def draw(self, stream: np.random.Generator, shape: int | tuple[int, ...]) -> np.ndarray:
-        """Noise, in steps of the grid where there is one."""
+        """Draw noise, in whole steps if there is a grid."""
         unit = self.sigma if self.grid is None else self.sigma / self.step
         if self.noise == "normal":
             drawn = stream.standard_normal(shape)
@@ -77,17 +87,19 @@ class Law(NamedTuple):
         return drawn if self.grid is None else np.rint(drawn)
 
     def to_units(self, values: np.ndarray) -> np.ndarray:
-        """Values on the grid in whole steps; as they are where there is none."""
+        """Return values in whole steps of the grid; without a grid, as they are."""
         return values if self.grid is None else self.grid.units(values)
 
     def from_units(self, units: np.ndarray) -> np.ndarray:
-        """And back."""
+        """Return whole steps of the grid as values; the inverse of `to_units`."""
         return units if self.grid is None else self.grid.values(units)
 
 
 def rounded_noise_moments(noise: str, delta: float, order: int) -> np.ndarray:
-    """E Y^k for k = 0 .. order, in units of sigma, of noise rounded to a grid of step delta
-    sigma."""
+    """Return E Y^k for k = 0 .. order, in units of sigma, of noise rounded to a grid.
+
+    The step of the grid is delta sigma.
+    """
     moments = np.zeros(order + 1)
     moments[0] = 1.0
     for k in range(2, order + 1, 2):
@@ -102,20 +114,22 @@ def rounded_noise_moments(noise: str, delta: float, order: int) -> np.ndarray:
         else:
             from scipy.special import ndtr
 
-            steps = np.arange(1, 128)  # 40 sigma and more
+            steps = np.arange(1, 128)  # up to 40 sigma and more
             chance = ndtr((0.5 - steps) * delta) - ndtr((-0.5 - steps) * delta)
             moments[k] = 2.0 * np.sum(chance * (steps * delta) ** k)
     return moments
 
 
 def _noise_moment(noise: str, k: int) -> float:
-    """Of even order: (k - 1)!!, or k! a^k with a = 1/sqrt(2)."""
+    """Return E Y^k for even k, in units of sigma: (k - 1)!!, or k! a^k with a = 1/sqrt(2)."""
     return float(prod(range(1, k, 2)) if noise == "normal" else factorial(k) / 2.0 ** (k // 2))
 
 
 def _rounded_laplace_moment(k: int, delta: float) -> float:
-    """2 sinh(h/2) sum_j (j delta)^k e^{-jh}, summed by Eulerian numbers; h is the step over the
-    scale."""
+    """Return 2 sinh(h/2) sum_j (j delta)^k e^{-jh}, summed by Eulerian numbers.
+
+    h is the step over the scale of the Laplace law.
+    """
     h = delta * sqrt(2.0)
     eulerian = [1]
     for size in range(2, k + 1):
@@ -127,4 +141,5 @@ def _rounded_laplace_moment(k: int, delta: float) -> float:
     return float(2.0 * np.sinh(0.5 * h) / fall * total * (delta / fall) ** k)
 
 
-EXACT = Law(1.0, "normal", 0.0)  # of values released in another order: no noise is left in them
+# the law of values released in another order, in which no noise is left
+EXACT = Law(1.0, "normal", 0.0)

@@ -1,4 +1,4 @@
-"""The mark of a masked table: its masked columns, and the number of records of the release.
+"""Mark masked tables with their masked columns and the number of records of the release.
 
 pandas keeps it in ``attrs``, through selections, copies, renames and files; Arrow keeps it in the
 metadata of the schema, where pandas writes ``attrs``. A frame that is merged, or built from
@@ -12,8 +12,8 @@ from typing import Any, NamedTuple
 from condmask import frames
 from condmask.errors import ArgumentError
 
-KEY = "condmask"
-VERSION = 1
+MARK_KEY = "condmask"
+MARK_VERSION = 1
 ATTRS = b"PANDAS_ATTRS"  # the entry of a schema in which pandas writes attrs
 NOTE = b"pandas"  # the entry in which pyarrow writes them
 PUBLISHED = b"condmask"  # the entry of a schema in which a release describes itself
@@ -31,7 +31,7 @@ class Mark(NamedTuple):
 def attribute(columns: Collection[str], records: int) -> dict[str, Any]:
     """Return the mark as it stands in attrs: plain values that pandas compares, copies and writes
     as JSON."""
-    return {KEY: {"version": VERSION, "columns": list(columns), "records": records}}
+    return {MARK_KEY: {"version": MARK_VERSION, "columns": list(columns), "records": records}}
 
 
 def marked(values: Any, columns: Collection[str], records: int) -> Any:
@@ -65,7 +65,7 @@ def with_mark(
     return entries
 
 
-def mark_of(values: Any) -> Mark | None:
+def mark_of(values: object) -> Mark | None:
     """Return the mark of a frame, a series or a dict of columns; None if there is none."""
     if isinstance(values, dict):
         return _joined([mark for mark in map(mark_of, values.values()) if mark is not None])
@@ -92,7 +92,7 @@ def mark_in(metadata: Mapping[bytes, bytes] | None) -> Mark | None:
     return _joined(found)
 
 
-def refuse_marked(values: Any, argument: str) -> None:
+def refuse_marked(values: object, argument: str) -> None:
     """Refuse a frame or column with a mark, whichever of its columns are to be masked."""
     mark = mark_of(values)
     if mark is None:
@@ -100,7 +100,7 @@ def refuse_marked(values: Any, argument: str) -> None:
     attrs = _attrs(values)
     hint = ""
     if attrs is not None:
-        hint = f"{argument}.attrs.pop({KEY if KEY in attrs else NAMES_ALONE!r})"
+        hint = f"{argument}.attrs.pop({MARK_KEY if MARK_KEY in attrs else NAMES_ALONE!r})"
     elif frames.home(values) == "pyarrow":
         hint = f"{argument} = {argument}.replace_schema_metadata()"
     if hint:
@@ -108,7 +108,7 @@ def refuse_marked(values: Any, argument: str) -> None:
     refuse_masked(mark.columns, f"{argument}, as its mark says", hint)
 
 
-def refuse_masked(columns: Collection[str], place: Any, hint: str = "") -> None:
+def refuse_masked(columns: Collection[str], place: object, hint: str = "") -> None:
     """Refuse a table with masked columns: two maskings of one record average its noise out."""
     if columns:
         settles = "mask all columns in one call, from the original"
@@ -123,7 +123,7 @@ def _of_index(metadata: Mapping[bytes, bytes] | None) -> dict[bytes, bytes]:
     return {NOTE: json.dumps(kept).encode()} if kept else {}
 
 
-def _attrs(values: Any) -> dict[Any, Any] | None:
+def _attrs(values: object) -> dict[Any, Any] | None:
     """Return the attrs of a container of pandas or its like."""
     attrs = getattr(values, "attrs", None)
     return attrs if isinstance(attrs, dict) else None
@@ -131,7 +131,7 @@ def _attrs(values: Any) -> dict[Any, Any] | None:
 
 def _in_attrs(attrs: Mapping[Any, Any]) -> list[Mark]:
     """Return the marks among attrs, which may hold anything else."""
-    entry = attrs.get(KEY)
+    entry = attrs.get(MARK_KEY)
     found = (
         _marks(entry.get("columns"), entry.get("records")) if isinstance(entry, Mapping) else []
     )

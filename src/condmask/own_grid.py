@@ -1,50 +1,64 @@
-"""Schemes of noise on the grid that the data have of their own, where no step was named.
+"""Replace the default step of a scheme by the grid on which the data lie.
 
-Whole numbers that are masked on a finer grid show who kept a value: it is no whole number any
-more. On their own grid kept and swapped values look alike. The grid tells nothing new, since
-swapped values are released as they are. A table and a file are released with it; a column that is
-masked by itself keeps the step of its scheme, which is all that its analyst has.
+Whole numbers masked on a finer grid reveal which records kept their value: it is no longer a whole
+number. On the grid of the data, kept and swapped values look alike. Publishing this grid discloses
+nothing new, since swapped values are released as they are. `mask_table` and `mask_file` use it; a
+single column keeps the step of its scheme, because the scheme is all that its analyst has.
 """
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import replace
 from fractions import Fraction
 from math import gcd, log, log10
-from typing import Any
+from typing import Any, Protocol, Self, TypeVar
 
 import numpy as np
 
 from condmask import frames
 from condmask.errors import CondmaskError
-from condmask.grid import FIRST, Grid, decimal_grid, default_step
-from condmask.missing_codes import values_of
+from condmask.grid import LARGEST_UNITS, LEADING_VALUES, Grid, decimal_grid, default_step
+from condmask.law import Law
+from condmask.missing_codes import WithCodes, values_of
 from condmask.visible_grid import visible_grid
 
-MOST_PLACES = 15  # of a scheme's `decimals`
-RARE = 1e-9  # chance that is taken for none
-ANY = Fraction(0)  # the grid of values that lie on every one, of which all are 0 or missing
+MAX_DECIMALS = 15  # of the parameter `decimals`
+MAX_FALSE_ALARM = 1e-9  # chance that masked values lie on a coarser grid by accident
+EVERY_GRID = Fraction(0)  # stands for the grid of a column of zeros and missing values
+
+
+class GridFollowingScheme(WithCodes, Protocol):
+    """A scheme that takes over the grid of the data where it `rounds`."""
+
+    @property
+    def rounds(self) -> bool: ...
+
+    @property
+    def law(self) -> Law | None: ...
+
+    def with_parameters(self, **parameters: Any) -> Self: ...
+
+
+GridSchemeT = TypeVar("GridSchemeT", bound=GridFollowingScheme)
 
 
 def own_grid(values: np.ndarray, kind: str, sigma: float) -> Fraction | None:
-    """Return the step of the data's own grid; None where they have none, or one below the default
-    step.
+    """Return the step of the grid of the data; `EVERY_GRID` if they are all 0 or missing.
 
-    Data on a grid that is finer than the default step are rounded to that. `ANY` is returned for
-    values that lie on every grid.
+    None without a grid, and for a grid finer than the default step: such data are rounded to the
+    default step.
     """
-    fitting = default_step(sigma)
+    default = default_step(sigma)
     grid = None
-    for part in (values[:FIRST], values):  # the first values tell of most data that they have none
+    for part in (values[:LEADING_VALUES], values):  # most data without a grid show it at once
         if not ((part < 0.0) | (part > 0.0)).any():
             continue
-        grid = visible_grid(part, kind, fitting)
-        if grid is None or grid.step <= 0.5 * fitting:
+        grid = visible_grid(part, kind, default)
+        if grid is None or grid.step <= 0.5 * default:
             return None
-    return ANY if grid is None else as_fraction(grid)
+    return EVERY_GRID if grid is None else as_fraction(grid)
 
 
 def as_fraction(grid: Grid) -> Fraction:
-    """Return the step of a grid without rounding."""
+    """Return the step of a grid as an exact fraction."""
     return Fraction(grid.numerator) / Fraction(grid.denominator)
 
 
@@ -54,71 +68,87 @@ def common(a: Fraction, b: Fraction) -> Fraction:
     return Fraction(shared, a.denominator * b.denominator)
 
 
-def options_of(step: float) -> dict[str, Any]:
+def grid_parameters(step: float) -> dict[str, Any]:
     """Return the parameters of a scheme with this step: `decimals` where it is a power of ten."""
     places = -round(log10(step))
-    if abs(places) <= MOST_PLACES and decimal_grid(places).step == step:
+    if abs(places) <= MAX_DECIMALS and decimal_grid(places).step == step:
         return {"decimals": places, "step": None}
     return {"step": step}
 
 
-def coarser_grid(scheme: Any, z: np.ndarray) -> float | None:
-    """Return the step of a coarser grid than that of the scheme, on which all masked values lie.
+def coarser_grid(law: Law, z: np.ndarray) -> float | None:
+    """Return the step of a coarser grid than that of the law, on which all masked values lie.
 
-    None where there is none, or it may be by chance: a kept value lies on the multiples of k steps
-    with probability 1/k, which is at most 1/2.
+    None without one, or if that may be an accident: a kept value lies on the multiples of k steps
+    with probability 1/k, which is at most 1/2. None, too, for values so far from 0 that no grid
+    can be seen in them.
     """
+    if law.grid is None:
+        return None
     values = z[np.isfinite(z)]
-    by_chance = values.size * log(0.5 + 0.5 * scheme.p)
-    if by_chance > log(RARE):
+    by_chance = values.size * log(0.5 + 0.5 * law.p)
+    if by_chance > log(MAX_FALSE_ALARM):
         return None
     multiple = 0
-    for part in (values[:FIRST], values):  # the first values tell of most data that they have none
-        with np.errstate(invalid="ignore"):  # enormous values, which estimates refuse
-            units = scheme.grid.units(part).astype(np.int64)
-        multiple = int(np.gcd.reduce(units))
+    for part in (values[:LEADING_VALUES], values):  # most data without a grid show it at once
+        units = law.grid.units(part)
+        if not (np.abs(units) <= LARGEST_UNITS).all():
+            return None
+        multiple = int(np.gcd.reduce(units.astype(np.int64)))
         if multiple == 1:
             return None
-    return multiple * scheme.grid.step if multiple else None
+    return multiple * law.grid.step if multiple else None
 
 
 def on_own_grids(
-    schemes: Mapping[str, Any], parts: Iterable[Callable[[str], frames.Column]]
-) -> dict[str, Any]:
-    """Return the schemes with the grids of their data, where no step was named.
+    schemes: Mapping[str, GridSchemeT], parts: Iterable[Callable[[str], frames.Column]]
+) -> dict[str, GridSchemeT]:
+    """Replace the default steps of schemes by the grids of their data.
 
     Parameters
     ----------
     schemes : dict of str to scheme
-        By column.
+        By column. Schemes with a step of their own are returned as they are.
     parts : iterable of callables (name) -> Column
         Read a column of each part of a table; no more parts are read than are needed.
+
+    Returns
+    -------
+    dict of str to scheme
     """
-    steps = {name: ANY for name, scheme in schemes.items() if scheme.rounds}
+    steps = {name: EVERY_GRID for name, scheme in schemes.items() if scheme.rounds}
     try:
         for part in parts if steps else ():
-            steps = _shared(steps, part, schemes)
+            steps = _steps_with_part(steps, part, schemes)
             if not steps:
                 break
-    except CondmaskError:  # data that cannot be read, which masking refuses, with all else
+    except CondmaskError:  # unreadable data, which masking refuses with all other problems
         return dict(schemes)
-    taken = {name: options_of(float(step)) for name, step in steps.items() if step != ANY}
-    return {**schemes, **{name: replace(schemes[name], **step) for name, step in taken.items()}}
+    changed = {
+        name: schemes[name].with_parameters(**grid_parameters(float(step)))
+        for name, step in steps.items()
+        if step != EVERY_GRID
+    }
+    return {**schemes, **changed}
 
 
-def _shared(
+def _steps_with_part(
     steps: Mapping[str, Fraction],
     column_of: Callable[[str], frames.Column],
-    schemes: Mapping[str, Any],
+    schemes: Mapping[str, GridSchemeT],
 ) -> dict[str, Fraction]:
-    """Return the steps by column that hold in this part, too, as far as they are coarse enough."""
+    """Return by column the step that also fits this part; columns without one are left out."""
     shared = {}
     for name, step in steps.items():
-        scheme = schemes[name]
+        law = schemes[name].law
+        if law is None:
+            continue
         column = column_of(name)
-        values = values_of({name: scheme}, {name: column})[name]
-        own = own_grid(values, column.kind, scheme.sigma)
-        both = None if own is None else common(step, own)
-        if both is not None and (both == ANY or both > 0.5 * default_step(scheme.sigma)):
+        values = values_of({name: schemes[name]}, {name: column})[name]
+        of_part = own_grid(values, column.kind, law.sigma)
+        if of_part is None:
+            continue
+        both = common(step, of_part)
+        if both == EVERY_GRID or both > 0.5 * default_step(law.sigma):
             shared[name] = both
     return shared

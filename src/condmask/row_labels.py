@@ -1,5 +1,5 @@
-"""Labels of rows: columns that are used side by side are taken by position, so labels that pandas
-gives their rows must not say another order.
+"""Compare labels of rows: columns used together are matched by position, so their pandas labels
+must not imply another order.
 
 Two indexes that hold the same labels in different orders are refused; equal indexes, and those
 with different labels, are accepted. Rows without labels, as of arrays and files, count as numbered
@@ -7,8 +7,8 @@ from 0 on.
 """
 
 import sys
-from collections.abc import Iterator, Mapping
-from typing import Any, NamedTuple
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, NamedTuple, TypeGuard
 
 import numpy as np
 
@@ -17,11 +17,15 @@ from condmask.errors import ArgumentError
 
 RELEASE = "the release"
 # multipliers of the finalizer of SplitMix64, which spreads the bits of a number
-SPREAD = (30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB)
+MIXING_STEPS = (30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB)
 NEXT_LEVEL = np.uint64(0x9E3779B97F4A7C15)
-MISSING = 0x5BD1E995  # the mark of a missing label
+MARK_OF_MISSING = 0x5BD1E995
 TEXTS = "str", "string"  # types of texts alone
-MOST_COLUMNS = 1000  # of a list of columns; longer lists hold values
+MAX_LISTED_COLUMNS = 1000  # longer lists hold values, not columns
+
+
+# pandas is optional and has no type information here
+PandasIndex = Any
 
 
 class RowLabels(NamedTuple):
@@ -37,7 +41,7 @@ class RowLabels(NamedTuple):
         The container's name for messages.
     """
 
-    index: Any = None
+    index: PandasIndex = None
     source: str = ""
     of: str = RELEASE
 
@@ -46,7 +50,7 @@ Known = tuple[RowLabels, ...]
 NUMBERED: Known = (RowLabels(),)
 
 
-def labels_of_rows(values: Any, name: str, *, of: str = "") -> Known:
+def labels_of_rows(values: object, name: str, *, of: str = "") -> Known:
     """Return the labels of the rows of a column or a table; refuse columns of a dict in different
     orders.
 
@@ -59,14 +63,14 @@ def labels_of_rows(values: Any, name: str, *, of: str = "") -> Known:
         The name of the values for messages; by default that of the argument or of its first
         column.
     """
-    first, column = next(_columns(values, name), (name, None))
+    first, column = next(_columns_with_expressions(values, name), (name, None))
     index = index_of(column)
     rows = RowLabels(index, "" if index is None else f"{first}.index", of or first)
     return refuse_other_order({name: values}, (rows,))
 
 
-def refuse_other_order(given: Mapping[str, Any], known: Known = NUMBERED) -> Known:
-    """Refuse arguments whose rows have labels that are known, or those of an earlier one, in
+def refuse_other_order(given: Mapping[str, object], known: Known = NUMBERED) -> Known:
+    """Refuse arguments whose rows have the labels of known rows, or of an earlier argument, in
     another order.
 
     Parameters
@@ -83,7 +87,7 @@ def refuse_other_order(given: Mapping[str, Any], known: Known = NUMBERED) -> Kno
         Those that were known, and further ones of the arguments.
     """
     for argument, values in given.items():
-        for name, column in _columns(values, argument):
+        for name, column in _columns_with_expressions(values, argument):
             index = index_of(column)
             if index is None:
                 continue
@@ -95,9 +99,13 @@ def refuse_other_order(given: Mapping[str, Any], known: Known = NUMBERED) -> Kno
     return known
 
 
-def has_index(given: Mapping[str, Any]) -> bool:
+def has_index(given: Mapping[str, object]) -> bool:
     """Return whether any argument has an index of pandas."""
-    columns = (column for name, values in given.items() for _, column in _columns(values, name))
+    columns = (
+        column
+        for name, values in given.items()
+        for _, column in _columns_with_expressions(values, name)
+    )
     return any(index_of(column) is not None for column in columns)
 
 
@@ -111,7 +119,7 @@ def labels_of_some(known: Known, chosen: np.ndarray) -> Known:
     return tuple(some)
 
 
-def index_of(values: Any) -> Any:
+def index_of(values: object) -> PandasIndex | None:
     """Return the index of a container that keeps its rows in one of pandas, else None."""
     pandas = sys.modules.get("pandas")
     if pandas is None or frames.home(values) in ("builtins", "numpy"):
@@ -123,14 +131,14 @@ def index_of(values: Any) -> Any:
     return index if isinstance(index, pandas.Index) else None
 
 
-def in_other_order(one: Any, two: Any) -> bool:
+def in_other_order(one: PandasIndex, two: PandasIndex) -> bool:
     """Return whether two indexes hold the same labels, each as often, in different orders."""
     if one is two or len(one) != len(two):
         return False
     one, two = _levels_alike(one, two)
     if one.nlevels != two.nlevels:
         return False
-    kinds = {_kind(one), _kind(two)} - {""}
+    kinds = {_kind_of_labels(one), _kind_of_labels(two)} - {""}
     if len(kinds) > 1 or one.equals(two):
         return False
     marks = np.zeros((2, len(one)), dtype=np.uint64)
@@ -144,7 +152,7 @@ def in_other_order(one: Any, two: Any) -> bool:
 # --- private ---
 
 
-def _levels_alike(one: Any, two: Any) -> tuple[Any, Any]:
+def _levels_alike(one: PandasIndex, two: PandasIndex) -> tuple[PandasIndex, PandasIndex]:
     """Return two indexes with levels in one order, or of tuples where one has no levels."""
     if one.nlevels != two.nlevels:
         if any(index.nlevels == 1 and _is_of_tuples(index) for index in (one, two)):
@@ -153,12 +161,12 @@ def _levels_alike(one: Any, two: Any) -> tuple[Any, Any]:
     return one, two.reorder_levels(one.names) if _has_levels_in_other_order(one, two) else two
 
 
-def _is_of_tuples(index: Any) -> bool:
+def _is_of_tuples(index: PandasIndex) -> bool:
     """Return whether the labels of an index are tuples, as far as the first one tells."""
     return len(index) > 0 and isinstance(index[0], tuple)
 
 
-def _has_levels_in_other_order(one: Any, two: Any) -> bool:
+def _has_levels_in_other_order(one: PandasIndex, two: PandasIndex) -> bool:
     """Return whether two indexes have levels of the same names in another order."""
     first = list(one.names)
     second = list(two.names)
@@ -166,19 +174,19 @@ def _has_levels_in_other_order(one: Any, two: Any) -> bool:
     return named and first != second and set(first) == set(second)
 
 
-def _native(name: str, values: Any) -> tuple[str, Any]:
+def _native(name: str, values: object) -> tuple[str, Any]:
     """Return what narwhals wraps, with the expression that gives it."""
     if frames.home(values) == "narwhals" and hasattr(values, "to_native"):
         return f"{name}.to_native()", values.to_native()
     return name, values
 
 
-def _equal(one: Any, two: Any) -> bool:
+def _equal(one: PandasIndex, two: PandasIndex) -> bool:
     """Return whether two indexes have the same labels in the same order, of one type or nearly."""
-    return _kind(one) == _kind(two) and bool(one.equals(two))
+    return _kind_of_labels(one) == _kind_of_labels(two) and bool(one.equals(two))
 
 
-def _columns(values: Any, name: str) -> Iterator[tuple[str, Any]]:
+def _columns_with_expressions(values: object, name: str) -> Iterator[tuple[str, Any]]:
     """Yield the columns of a dict or a list of columns with their expressions, else the values
     themselves."""
     if isinstance(values, dict):
@@ -189,14 +197,14 @@ def _columns(values: Any, name: str) -> Iterator[tuple[str, Any]]:
         yield _native(name, values)
 
 
-def _is_list_of_columns(values: Any) -> bool:
-    """Return whether it is a short list with a column of pandas in it, and no column of values
-    itself."""
-    short = isinstance(values, list | tuple) and len(values) <= MOST_COLUMNS
-    return short and any(index_of(_native("", value)[1]) is not None for value in values)
+def _is_list_of_columns(values: object) -> TypeGuard[Sequence[object]]:
+    """Return whether values are a short list of columns, one of which is of pandas."""
+    if not isinstance(values, list | tuple) or len(values) > MAX_LISTED_COLUMNS:
+        return False
+    return any(index_of(_native("", value)[1]) is not None for value in values)
 
 
-def _as_index(rows: RowLabels, like: Any) -> Any:
+def _as_index(rows: RowLabels, like: PandasIndex) -> PandasIndex:
     """Return labels as an index of pandas; rows that are numbered are as many as those of another
     index."""
     pandas = sys.modules["pandas"]
@@ -205,7 +213,7 @@ def _as_index(rows: RowLabels, like: Any) -> Any:
     return pandas.Index(rows.index) if isinstance(rows.index, np.ndarray) else rows.index
 
 
-def _kind(index: Any) -> str:
+def _kind_of_labels(index: PandasIndex) -> str:
     """Return whether an index holds numbers, texts or times; empty where its type does not say."""
     name = str(index.dtype)
     kind = index.dtype.kind
@@ -214,7 +222,7 @@ def _kind(index: Any) -> str:
     return "text" if name in TEXTS else "time" if kind in "mM" else ""
 
 
-def _level_marks(one: Any, two: Any) -> tuple[np.ndarray, np.ndarray]:
+def _level_marks(one: PandasIndex, two: PandasIndex) -> tuple[np.ndarray, np.ndarray]:
     """Return a number for each label of two indexes, the same for equal labels."""
     kinds = {
         index.dtype.kind if isinstance(index.dtype, np.dtype) else "O" for index in (one, two)
@@ -228,23 +236,23 @@ def _level_marks(one: Any, two: Any) -> tuple[np.ndarray, np.ndarray]:
     return _hashes(one), _hashes(two)
 
 
-def _float_marks(index: Any) -> np.ndarray:
+def _float_marks(index: PandasIndex) -> np.ndarray:
     """Return the bits of labels as float64, one pattern for zeros of either sign and one for
     NaN."""
     labels = index.to_numpy().astype(np.float64) + 0.0
-    return np.where(np.isnan(labels), np.uint64(MISSING), labels.view(np.uint64))
+    return np.where(np.isnan(labels), np.uint64(MARK_OF_MISSING), labels.view(np.uint64))
 
 
-def _hashes(index: Any) -> np.ndarray:
+def _hashes(index: PandasIndex) -> np.ndarray:
     """Return Python's hashes of labels, which are equal for equal labels of any type."""
     labels = np.fromiter(map(hash, index.tolist()), dtype=np.int64, count=len(index))
-    return np.where(index.isna(), np.uint64(MISSING), labels.view(np.uint64))
+    return np.where(index.isna(), np.uint64(MARK_OF_MISSING), labels.view(np.uint64))
 
 
 def _spread(marks: np.ndarray) -> np.ndarray:
     """Return numbers of 64 bits, different for different ones, whose sums tell sets of labels
     apart."""
-    for shift, factor in SPREAD:
+    for shift, factor in MIXING_STEPS:
         marks = (marks ^ (marks >> np.uint64(shift))) * np.uint64(factor)
     return np.asarray(marks ^ (marks >> np.uint64(31)))
 

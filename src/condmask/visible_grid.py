@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from condmask.grid import DISTINCT, Grid, decimal_grid, grid_of, largest_units, misses
+from condmask.grid import MAX_TIE_SHARE, Grid, decimal_grid, grid_of, largest_units, misses
 
 MAX_REFINEMENT_SEEN = 64.0  # a grid finer than the step by more has no effect on rounded values
 
@@ -16,7 +16,7 @@ def visible_grid(array: np.ndarray, kind: str, step: float) -> Grid | None:
     """
     values = np.abs(array[~np.isnan(array)])
     largest = float(values.max(initial=0.0))
-    largest_number = DISTINCT * largest_units(kind)
+    largest_number = MAX_TIE_SHARE * largest_units(kind)
     if not 0.0 < largest < np.inf:
         return None
     # 2.54 needs two decimals more than its size

@@ -19,9 +19,17 @@ from hypothesis import strategies as st
 from scipy.stats import laplace, norm
 
 import condmask as cm
-from condmask.grid import Grid, decimal_grid, decimals_of, default_step, grid_of, nearest, within
+from condmask.grid import (
+    Grid,
+    decimal_grid,
+    decimals_of,
+    default_step,
+    grid_of,
+    nearest,
+    require_representable,
+)
 from condmask.law import Law
-from condmask.publish.rounding import Moved, shift_of
+from condmask.publish.rounding import RoundingShift, shift_of
 from condmask.visible_grid import visible_grid
 
 STEPS = [0.05, 12.0, 1 / 3, 0.1, 0.25, 1e-3, 1000.0, 2.0**-40, 2.0**-900, 2.0**900, 7.5, 1 / 7]
@@ -151,15 +159,15 @@ MOST = {"float64": 2**53, "float32": 2**24}
 def test_values_and_their_noise_lie_within_what_a_type_tells_apart(kind, sign, margin):
     units = np.array([3.0, np.nan, sign * (MOST[kind] - margin), 0.0])
 
-    within(units, Grid(1.0, 1.0), margin, "x", kind)
-    within(np.array([]), Grid(1.0, 1.0), margin, "x", kind)
+    require_representable(units, Grid(1.0, 1.0), margin, "x", kind)
+    require_representable(np.array([]), Grid(1.0, 1.0), margin, "x", kind)
     # of 2^53 and 1 the sum is rounded to 2^53
     with pytest.raises(
         ValueError, match=rf"^x must stay within 2\^{int(math.log2(MOST[kind]))} steps of 1, noise"
     ):
-        within(units, Grid(1.0, 1.0), margin + 2.0, "x", kind)
+        require_representable(units, Grid(1.0, 1.0), margin + 2.0, "x", kind)
     with pytest.raises(ValueError, match=r"got a value beyond at position 2"):
-        within(units + 4.0 * sign, Grid(1.0, 1.0), margin, "x", kind)
+        require_representable(units + 4.0 * sign, Grid(1.0, 1.0), margin, "x", kind)
 
 
 @pytest.mark.parametrize("kind", MOST)
@@ -169,12 +177,12 @@ def test_values_and_their_noise_are_numbers_of_their_type(kind, sign):
     grid = Grid(2.0 ** (math.frexp(largest)[1] - 10), 1.0)  # of which 2^10 are just too large
     units = np.array([1.0, sign * 1_000.0])
 
-    within(units, grid, 23.0, "x", kind)
+    require_representable(units, grid, 23.0, "x", kind)
     with (
         np.errstate(over="ignore"),
         pytest.raises(ValueError, match=r"^x must stay finite, noise included, got .* 1$"),
     ):
-        within(units, grid, 24.0, "x", kind)
+        require_representable(units, grid, 24.0, "x", kind)
 
 
 @pytest.mark.parametrize(
@@ -374,7 +382,9 @@ def test_what_moves_in_parts_of_a_file_moves_in_the_whole():
     x = np.append(X, np.nan)
     rounded = np.append(by_hand(map(repr, X.tolist()), "0.5"), np.nan)
     cuts = [0, 0, 700, 1_500, x.size - 1, x.size]  # one part is empty, one has no value
-    parts = [Moved.of(x[first:last], rounded[first:last]) for first, last in pairwise(cuts)]
+    parts = [
+        RoundingShift.between(x[first:last], rounded[first:last]) for first, last in pairwise(cuts)
+    ]
 
     with pytest.warns(
         cm.ReleaseWarning, match="x was rounded to multiples of 0.5, which moves its mean"

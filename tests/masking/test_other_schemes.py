@@ -12,7 +12,7 @@ from scipy import stats
 from scipy.stats import norm
 
 import condmask as cm
-from condmask.masking.range import LEAST, bounds, expected_outside
+from condmask.masking.range import MAX_EXPECTED_OUTSIDE, bounds_on_grid, expected_outside
 
 RNG = np.random.default_rng(31)
 X = RNG.laplace(10, 1000, 3_000)
@@ -201,7 +201,7 @@ def scheme(sigma=10.0, **options):
 def drawn(made, x, runs):
     """How many released values lie below and above the bounds, run by run."""
     free = cm.ConditionalMasking.from_dict({**made.to_dict(), "range": None})
-    (low, high) = bounds(made)
+    (low, high) = bounds_on_grid(made.range, made.law)
     releases = [free.mask(x, rng=k, accept="all") for k in range(runs)]
     return np.array([[(z < low).sum(), (z > high).sum()] for z in releases])
 
@@ -211,7 +211,7 @@ def drawn(made, x, runs):
 def test_what_is_expected_outside_is_what_is_released_there(noise, grid):
     made = cm.ConditionalMasking(0.6, 10.0, noise=noise, **grid, range=(20, 119.5))
     x = 20.0 + (AGES if grid != {"step": 5.0} else AGES // 5 * 5)
-    below, above = expected_outside(x, made.law, bounds(made))
+    below, above = expected_outside(x, made.law, bounds_on_grid(made.range, made.law))
 
     runs = 40
     counts = drawn(made, x, runs)
@@ -234,7 +234,7 @@ def test_one_far_record_is_counted_to_the_last_digit():
 
 def test_a_release_is_refused_from_one_in_a_million_on():
     x = np.arange(1_000.0)
-    far = -stats.norm.ppf(LEAST / 0.4)  # of one record at the bound
+    far = -stats.norm.ppf(MAX_EXPECTED_OUTSIDE / 0.4)  # of one record at the bound
 
     for margin, refused in ((far - 0.3, True), (far + 0.3, False)):
         made = scheme(sigma=10.0, range=(None, 999 + round(10 * margin)))
@@ -291,11 +291,9 @@ def test_codes_and_missing_values_have_no_range():
 def test_a_bound_between_points_of_the_grid_is_that_point():
     made = cm.ConditionalMasking(0.6, 10.0, decimals=0, range=(0.4, 99.6))
 
-    assert bounds(made) == (0.0, 100.0)
-    assert bounds(cm.ReverseMapping(0.6, 1.0, range=(0.4, 99.6))) == (
-        0.4,
-        99.6,
-    )
+    assert bounds_on_grid(made.range, made.law) == (0.0, 100.0)
+    mapping = cm.ReverseMapping(0.6, 1.0, range=(0.4, 99.6))
+    assert bounds_on_grid(mapping.range, mapping.law) == (0.4, 99.6)
 
 
 def test_an_infinite_bound_is_none():

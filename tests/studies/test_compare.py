@@ -179,7 +179,7 @@ def test_margins_have_the_ranks_of_normal_values(margin):
     normal = np.linspace(-4.0, 4.0, 41)
 
     np.testing.assert_allclose(
-        populations._of_normal(margin, normal), margin.ppf(ndtr(normal)), rtol=1e-9
+        populations._from_normal(margin, normal), margin.ppf(ndtr(normal)), rtol=1e-9
     )
 
 
@@ -187,7 +187,7 @@ def test_margins_are_exact_in_both_tails():
     margin = gamma(2.0)
     normal = np.array([-9.0, -3.0, 0.0, 3.0, 9.0, 20.0])
 
-    found = populations._of_normal(margin, normal)
+    found = populations._from_normal(margin, normal)
 
     # P(X > x) = (1 + x) e^-x against the normal law's own upper tail, down to 3e-89
     upper = (1.0 + found[3:]) * np.exp(-found[3:])
@@ -214,7 +214,9 @@ def test_populations_know_their_truth():
     ("other", "above"), [([4.0, 1.0, 2.0, 3.0], 2), ([0.0, 1.0, 1.0, 1.0], 3)]
 )
 def test_the_upper_half_of_the_other_column_is_never_empty(other, above):
-    assert np.count_nonzero(np.array(other) > populations.split(np.array(other))) == above
+    assert (
+        np.count_nonzero(np.array(other) > populations.upper_half_bound(np.array(other))) == above
+    )
 
 
 def test_the_paper_agrees_where_it_is_no_misprint():

@@ -9,7 +9,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import condmask as cm
-from condmask.cli.options import OUTPUT, Columns, Output, Several, Target
+from condmask.cli.options import OUTPUT, ColumnNames, Output, Several, TargetOption
 from condmask.cli.text import listing
 
 if TYPE_CHECKING:
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 def estimate(
     release: str,
     *,
-    column: Columns = None,
+    column: ColumnNames = None,
     quantile: list[float] | None = None,
     cdf: list[float] | None = None,
     other: str | None = None,
@@ -27,7 +27,7 @@ def estimate(
     weights: str | None = None,
     regress: Several = None,
     confidence_level: float = 0.95,
-    target: Target = "population",
+    target: TargetOption = "population",
     workers: int = 1,
     output: Output = OUTPUT,
 ) -> None:

@@ -27,9 +27,9 @@ if TYPE_CHECKING:
     from condmask.masking.scheme import Scheme
     from condmask.missing_codes import Code
 
-Columns = Annotated[list[str] | None, Parameter(alias="-c")]
+ColumnNames = Annotated[list[str] | None, Parameter(alias="-c")]
 Several = list[str] | None
-Target = Literal["population", "file"]
+TargetOption = Literal["population", "file"]
 Key = TypeVar("Key")
 Value = TypeVar("Value")
 
@@ -183,21 +183,22 @@ class SchemeOptions(PlanOptions):
         return schemes
 
 
-def _scheme_of(values: Mapping[str, Any]) -> "Scheme":
+def _scheme_of(values: Mapping[str, object]) -> "Scheme":
     """Return the scheme of a column by its options, --reverse-mapping among them."""
+    from condmask.masking.earlier_versions import without_defaults
     from condmask.masking.parameters import NOT_REVERSE_MAPPING, ONLY_REVERSE_MAPPING
 
     mapped = values.get("reverse_mapping", False)
     if not isinstance(mapped, bool):
         raise UsageError(f"--reverse-mapping must be true or false, got {mapped!r}")
-    parameters = {name: value for name, value in values.items() if name != "reverse_mapping"}
-    for name, why in NOT_REVERSE_MAPPING.items() if mapped else ():
-        if parameters.pop(name, None) not in (None, "permutation", 0.0):
-            raise UsageError(f"--{name} must be left out with --reverse-mapping: {why}")
-    for name, default in ONLY_REVERSE_MAPPING.items() if not mapped else ():
-        if parameters.pop(name, default) != default:
-            raise UsageError(f"--{name.replace('_', '-')} needs --reverse-mapping")
     method = cm.ReverseMapping if mapped else cm.ConditionalMasking
+    parameters = without_defaults(values, method.method)
+    for name, why in NOT_REVERSE_MAPPING.items():
+        if mapped and name in parameters:
+            raise UsageError(f"--{name} must be left out with --reverse-mapping: {why}")
+    for name in ONLY_REVERSE_MAPPING:
+        if not mapped and name in parameters:
+            raise UsageError(f"--{name.replace('_', '-')} needs --reverse-mapping")
     return method.from_dict({"scheme": method.method, **parameters})
 
 

@@ -33,12 +33,12 @@ def say(line: str) -> None:
     print(line, file=sys.stderr)
 
 
-def listing(schemes: Mapping[str, Any]) -> list[str]:
+def listing(schemes: Mapping[str, object]) -> list[str]:
     """Return a line for each column, with its scheme."""
     return [f"{name}: {scheme!r}" for name, scheme in schemes.items()]
 
 
-def to_json(value: Any) -> str:
+def to_json(value: object) -> str:
     """Return a result, or a dict of results, in JSON; NaN and infinities become null."""
     text = json.dumps(value, default=lambda result: result.to_dict())
     return json.dumps(

@@ -14,7 +14,7 @@ import numpy as np
 
 from condmask._blocks import ordered_map
 from condmask.errors import ArgumentError
-from condmask.grid import ULPS, Grid
+from condmask.grid import MAX_ULPS_OFF, Grid
 from condmask.kernels.counting import count_window
 
 SAMPLED_RECORDS = 1 << 10  # records from which the place of a window is chosen
@@ -23,7 +23,7 @@ WINDOW_POINTS_PER_RECORD = 4
 MAX_WINDOWS = 4
 MAX_UNMERGED_POINTS = 1 << 18  # points in counts of parts, more than the merged ones have
 MAX_SORTED_RECORDS = 1 << 12  # so few are sorted sooner than counted
-RELATIVE_SLACK = ULPS * 2.0**-52  # by which a value may miss its grid point
+RELATIVE_SLACK = MAX_ULPS_OFF * 2.0**-52  # by which a value may miss its grid point
 
 
 class _Counted(NamedTuple):

@@ -25,7 +25,7 @@ from condmask.linear.records import Records
 from condmask.marks import mark_of
 from condmask.masking.scheme import Scheme
 from condmask.missing_codes import released_codes, without_codes
-from condmask.own_grid import coarser_grid, options_of
+from condmask.own_grid import coarser_grid, grid_parameters
 from condmask.row_labels import RELEASE, labels_of_rows, refuse_other_order
 from condmask.strata import donor_pools, labels_of, missing_strata
 
@@ -115,10 +115,11 @@ def estimate_counts(scheme: Scheme, counts: Counts, *, workers: int = 1) -> Esti
 
 def _warn_of_another_grid(scheme: Scheme, rows: np.ndarray) -> None:
     """Warn if values were masked on a coarser grid than the default one that the scheme has."""
-    step = coarser_grid(scheme, rows) if scheme.rounds else None
+    law = scheme.law
+    step = coarser_grid(law, rows) if scheme.rounds and law is not None else None
     if step is None:
         return
-    options = options_of(step)
+    options = grid_parameters(step)
     parameter = next(f"{name}={value:g}" for name, value in options.items() if value is not None)
     warn(
         f"z: all values are multiples of {step:g}, and the scheme has a step of "

@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 from condmask.errors import warn
 from condmask.inference.interval import EstimateWarning
-from condmask.strata import Names, listed
+from condmask.strata import Names, quoted_names
 
 
 class Origin(NamedTuple):
@@ -33,7 +33,7 @@ def warn_of_other_records(name: str, records: int, released: int | None, strata:
     """Warn if the number of records differs from that of their release, which may be unknown."""
     if released is None or records == released:
         return
-    whole = f" (except whole strata of {listed(strata)})" if strata else ""
+    whole = f" (except whole strata of {quoted_names(strata)})" if strata else ""
     warn(
         f"{name} has {records} records, and the release {released}: swapped records have values "
         f"from all of it, so estimates from a part of it are wrong{whole}. Estimate from all "

@@ -18,10 +18,11 @@ from condmask.files.csv_text import CsvFormat
 from condmask.files.parts import MANIFEST, SIDECAR, files_of
 from condmask.masking.scheme import Scheme
 
-VERSION = 3  # 2: several parts; 3: reverse mapping is a scheme of its own
-KEY = b"condmask"
-SUMS = "condmask.sums"  # of the masked columns by part, which are known when all is written
-TEXT = (
+FORMAT_VERSION = 3  # 2: several parts; 3: reverse mapping is a scheme of its own
+SCHEMA_KEY = b"condmask"
+# key of the sums of masked columns by part, which are known once all parts are written
+SUMS_KEY = "condmask.sums"
+ABOUT = (
     "Columns of this table were masked by condmask: a masked value need not be its record's own. "
     "condmask.read_release and `condmask estimate` compute from it what the originals were."
 )
@@ -49,7 +50,7 @@ class Published(NamedTuple):
     """
 
     parts: tuple[int, ...]
-    schemes: dict[str, Any]
+    schemes: dict[str, Scheme]
     origins: dict[str, Origin]
     csv: CsvFormat | None = None
     sums: Mapping[str, Sequence[float]] = {}
@@ -59,14 +60,14 @@ class Published(NamedTuple):
 
     @property
     def records(self) -> int:
-        """The number of records."""
+        """The number of records, over all parts."""
         return sum(self.parts)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the metadata as objects of JSON."""
         entries = {
-            "about": TEXT,
-            "version": VERSION,
+            "about": ABOUT,
+            "version": FORMAT_VERSION,
             "records": self.records,
             "parts": list(self.parts),
             "columns": {name: scheme.to_dict() for name, scheme in self.schemes.items()},
@@ -84,14 +85,14 @@ class Published(NamedTuple):
         return {name: entry for name, entry in entries.items() if entry or name == "origins"}
 
     @classmethod
-    def from_json(cls, text: bytes, place: Any) -> "Published":
+    def from_json(cls, text: bytes, place: Path) -> "Published":
         """Read metadata that `to_dict` returned, or those of version 1, in which all records are
         one part."""
         try:
             entries = json.loads(text)
-            newer = entries["version"] > VERSION
+            newer = entries["version"] > FORMAT_VERSION
             if not newer and not entries.get("in_folder"):
-                return cls._of(entries)
+                return cls._from_entries(entries)
         except (KeyError, TypeError, AttributeError, ValueError) as error:
             raise FileError(f"{place} is damaged: it holds no release") from error
         if newer:
@@ -101,7 +102,8 @@ class Published(NamedTuple):
         raise ArgumentError(f"{place} is one file of a released folder, which is read as a whole")
 
     @classmethod
-    def _of(cls, entries: dict[str, Any]) -> "Published":
+    def _from_entries(cls, entries: dict[str, Any]) -> "Published":
+        """Build the metadata from the objects of JSON, of this version or an earlier one."""
         schemes = {name: Scheme.from_dict(one) for name, one in entries["columns"].items()}
         origins = dict.fromkeys(schemes, NOWHERE)
         for name, one in entries["origins"].items():
@@ -139,10 +141,10 @@ def published(path: Path) -> Published | None:
         form = "" if path.is_dir() else tables.format_of(path)
         if form in tables.BINARY:
             notes = tables.described(path)[1]
-            if KEY not in notes:
+            if SCHEMA_KEY not in notes:
                 return None
-            sums = json.loads(notes.get(SUMS.encode(), "{}"))
-            return Published.from_json(notes[KEY], path)._replace(sums=sums)
+            sums = json.loads(notes.get(SUMS_KEY.encode(), "{}"))
+            return Published.from_json(notes[SCHEMA_KEY], path)._replace(sums=sums)
         place = sidecar(path) if form else path / MANIFEST
         if not place.exists():
             return None
@@ -150,7 +152,7 @@ def published(path: Path) -> Published | None:
         found = Published.from_json(text, path)
         if form and json.loads(text).get("sha256") != digest_of(path):
             raise FileError(
-                f"{path} is not the file that {place.name} was published with: one of the two was changed, "
-                "renamed or replaced"
+                f"{path} is not the file that {place.name} was published with: one of the two was "
+                "changed, renamed or replaced"
             )
     return found

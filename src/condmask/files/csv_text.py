@@ -19,17 +19,17 @@ import numpy as np
 
 from condmask import _checks
 from condmask.errors import ArgumentError
-from condmask.files.arrow import arrow_csv, pa, pc
+from condmask.files.arrow import ArrowArray, ArrowTable, arrow_csv, pa, pc
 
 DELIMITERS = ",;\t|"
-MISSING = ("", "NA", "N/A", "NaN", "nan", "null", "NULL")
+MISSING_WORDS = ("", "NA", "N/A", "NaN", "nan", "null", "NULL")
 MARKS = {
     "utf-8": codecs.BOM_UTF8,
     "utf-16-le": codecs.BOM_UTF16_LE,
     "utf-16-be": codecs.BOM_UTF16_BE,
 }
-FIRST = 1 << 20  # bytes in which the header ends
-ROWS = 1 << 16  # that are written at once
+MAX_HEADER_BYTES = 1 << 20  # in which the header must end
+ROWS_AT_ONCE = 1 << 16  # that are written
 NUMBER = r"^(nan|[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?)$"
 
 
@@ -62,10 +62,10 @@ class CsvFormat:
     CsvFormat(delimiter=';', decimal=',', encoding='cp1252', na=('.', '*'))
     """
 
-    delimiter: Any = None
-    decimal: Any = None
-    encoding: Any = None
-    na: Any = ()
+    delimiter: str | None = None
+    decimal: str | None = None
+    encoding: str | None = None
+    na: str | Sequence[str] = ()
 
     def __post_init__(self) -> None:
         if self.delimiter is not None:
@@ -89,7 +89,7 @@ class CsvFormat:
     @property
     def missing(self) -> Any:
         """Words for a missing value, as an array of Arrow."""
-        return pa.array([*MISSING, *self.na], pa.large_string())
+        return pa.array([*MISSING_WORDS, *self.na], pa.large_string())
 
 
 class Layout(NamedTuple):
@@ -100,11 +100,21 @@ class Layout(NamedTuple):
     head: str
     names: tuple[str, ...]
 
+    @property
+    def delimiter(self) -> str:
+        """The character between fields."""
+        return str(self.form.delimiter)
+
+    @property
+    def encoding(self) -> str:
+        """The encoding of the text."""
+        return str(self.form.encoding)
+
 
 def layout_of(path: Path, form: CsvFormat) -> Layout:
     """Return the layout of a file; the first line shows all that the format leaves open."""
     with pa.input_stream(str(path)) as file:
-        start = file.read(FIRST)
+        start = file.read(MAX_HEADER_BYTES)
     encoding, mark = next(
         ((name, mark) for name, mark in MARKS.items() if start.startswith(mark)), ("", b"")
     )
@@ -119,7 +129,9 @@ def layout_of(path: Path, form: CsvFormat) -> Layout:
     delimiter = form.delimiter or above[4:5] or ("\t" if ".tsv" in path.suffixes else "")
     if not delimiter:  # the one that is most often in the header, outside of quotes
         delimiter = max(DELIMITERS, key="".join(header.split('"')[::2]).count)
-    if header.count('"') % 2 or (len(start) == FIRST and not header.endswith(("\n", "\r"))):
+    if header.count('"') % 2 or (
+        len(start) == MAX_HEADER_BYTES and not header.endswith(("\n", "\r"))
+    ):
         raise ArgumentError(
             f"{path} must have a header of one line in which every quote is closed"
         )
@@ -151,7 +163,7 @@ def without(layout: Layout, names: Collection[str]) -> Layout:
     lines = layout.head.splitlines(keepends=True)
     end = "\r\n" if layout.head.endswith("\r\n") else "\n"
     text = io.StringIO()
-    csv.writer(text, delimiter=layout.form.delimiter, lineterminator=end).writerow(left)
+    csv.writer(text, delimiter=layout.delimiter, lineterminator=end).writerow(left)
     return layout._replace(head="".join([*lines[:-1], text.getvalue()]), names=left)
 
 
@@ -169,7 +181,7 @@ def batches(path: Path, layout: Layout, names: Iterable[str]) -> Any:
     return arrow_csv.open_csv(str(path), read, parse, convert)
 
 
-def numbers(texts: Any, layout: Layout, name: str, row: int = 1) -> np.ndarray:
+def numbers(texts: ArrowArray, layout: Layout, name: str, row: int = 1) -> np.ndarray:
     """Return cells as numbers, NaN where a value is missing; ``row`` is the number of the first
     cell, for messages."""
     bare = pc.ascii_trim_whitespace(texts)
@@ -184,7 +196,8 @@ def numbers(texts: Any, layout: Layout, name: str, row: int = 1) -> np.ndarray:
         right = pc.match_substring_regex(bare, NUMBER).to_numpy()
     at = np.flatnonzero(~(right | gaps.to_numpy()))
     if at.size:
-        rule = f"{name} must hold numbers of at most 2^53 with the decimal mark {layout.form.decimal!r}"
+        decimal = layout.form.decimal
+        rule = f"{name} must hold numbers of at most 2^53 with the decimal mark {decimal!r}"
         got = f"got another text in row {row + int(at[0])} ({at.size} cells)"
         raise ArgumentError(
             f"{rule}, {got}; pass csv=CsvFormat(decimal=..., na=...) to say how they are written"
@@ -192,7 +205,9 @@ def numbers(texts: Any, layout: Layout, name: str, row: int = 1) -> np.ndarray:
     return np.asarray(values)
 
 
-def as_written(masked: Any, cells: Any, layout: Layout, places: int | None) -> Any:
+def as_written(
+    masked: ArrowArray, cells: ArrowArray, layout: Layout, places: int | None
+) -> ArrowArray:
     """Return masked numbers, an Arrow array, as text with `places` decimals; None for as few as
     each needs.
 
@@ -216,14 +231,14 @@ def as_written(masked: Any, cells: Any, layout: Layout, places: int | None) -> A
     return pc.coalesce(text.cast(kind), pc.if_else(gaps, cells, pa.scalar("", kind)))
 
 
-def lines(table: Any, layout: Layout) -> Iterator[bytes]:
+def lines(table: ArrowTable, layout: Layout) -> Iterator[bytes]:
     """Yield rows of text as encoded lines, many at once; cells are quoted where needed."""
     end = "\r\n" if layout.head.endswith("\r\n") else layout.head[-1]
-    special = f'[{re.escape(layout.form.delimiter)}"\r\n]'
+    special = f'[{re.escape(layout.delimiter)}"\r\n]'
     mark, none, between = (
-        pa.scalar(word, pa.large_string()) for word in ('"', "", layout.form.delimiter)
+        pa.scalar(word, pa.large_string()) for word in ('"', "", layout.delimiter)
     )
-    for batch in table.to_batches(max_chunksize=ROWS):
+    for batch in table.to_batches(max_chunksize=ROWS_AT_ONCE):
         cells = []
         for texts in batch.columns:
             needed = pc.match_substring_regex(texts, special)
@@ -234,10 +249,11 @@ def lines(table: Any, layout: Layout) -> Iterator[bytes]:
                 texts = pc.if_else(needed, quoted, texts)
             cells.append(texts)
         rows = pc.binary_join_element_wise(*cells, between)
-        yield end.join([*rows.to_pylist(), ""]).encode(layout.form.encoding)
+        yield end.join([*rows.to_pylist(), ""]).encode(layout.encoding)
 
 
-def _encoding(name: Any) -> str:
+def _encoding(name: str) -> str:
+    """Return the canonical name of an encoding; refuse names that are none."""
     try:
         codec = codecs.lookup(name).name
         "a,b".encode(codec)

@@ -11,7 +11,7 @@ import os
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import TypeVar
 from urllib.parse import unquote
 
 import numpy as np
@@ -20,21 +20,23 @@ from condmask import _checks, frames
 from condmask._blocks import in_stretches
 from condmask.errors import ArgumentError, ArgumentTypeError, FileError
 from condmask.files import csv_text, tables
-from condmask.files.arrow import pa, pc
-from condmask.files.csv_text import CsvFormat
+from condmask.files.arrow import ArrowSchema, ArrowTable, ArrowType, pa, pc
+from condmask.files.csv_text import CsvFormat, Layout
 from condmask.files.names import padded
 from condmask.labels import Labels, coded
 from condmask.marks import Mark, mark_in
 from condmask.row_labels import NUMBERED, Known, RowLabels
 
-CELLS = 1 << 24  # of a part
+CELLS_OF_PART = 1 << 24
 SIDECAR = ".condmask.json"
 MANIFEST = "_condmask.json"  # in the folder of a release
 DASK_INDEX = "__null_dask_index__"  # where Dask writes an index without a name, mostly row numbers
 FILENAME = "__filename"  # the name of a file among many, as a column
 NO_VALUE = "__HIVE_DEFAULT_PARTITION__"
 Place = str | os.PathLike[str]
-SAMPLE = 1 << 14  # rows from all over the files
+KeyValue = str | int | None  # in the name of a folder, as key=value
+SharedT = TypeVar("SharedT")
+SAMPLE_ROWS = 1 << 14  # from all over the files
 
 
 class Source:
@@ -75,19 +77,24 @@ class Source:
         _checks.require(known, "csv must be None or a CsvFormat", csv, ArgumentTypeError)
         self.path = path
         self.is_folder: bool = path.is_dir() or (glob.has_magic(str(path)) and not path.exists())
-        self.base, self.files = files_of(path) if self.is_folder else (path, [path])
+        self.base: Path = path
+        self.files: list[Path] = [path]
+        if self.is_folder:
+            self.base, self.files = files_of(path)
         formats = {tables.format_of(file): file.name for file in self.files}
-        self.format: str = _one(
+        self.format: str = _shared(
             path, formats, "contain files of one format, selected by a pattern in quotes"
         )
-        self.layout: Any = None
+        self.layout: Layout | None = None
         with tables.reading(path):
             self._stamp = self._stamped()
             if self.format == "CSV":
                 layouts = {
                     csv_text.layout_of(file, csv or CsvFormat()): file.name for file in self.files
                 }
-                self.layout = _one(path, layouts, "have files with one header, written in one way")
+                self.layout = _shared(
+                    path, layouts, "have files with one header, written in one way"
+                )
                 schemas = [pa.schema([(name, pa.large_string()) for name in self.layout.names])]
             else:
                 schemas = [tables.described(file)[0] for file in self.files]
@@ -98,11 +105,13 @@ class Source:
         self.file_names: list[str] = [
             file.relative_to(self.base).as_posix() for file in self.files
         ]
-        self.keys: dict[str, list[Any]] = _keys(self.file_names) if self.is_folder else {}
-        self.schema: Any = unified(path, schemas, self.keys)
+        self.keys: dict[str, list[KeyValue]] = (
+            _folder_keys(self.file_names) if self.is_folder else {}
+        )
+        self.schema: ArrowSchema = unified(path, schemas, self.keys)
         self.names: list[str] = self.schema.names
         self.left_out: frozenset[str] = frozenset()
-        most = CELLS // max(len(self.names), 1)
+        most = CELLS_OF_PART // max(len(self.names), 1)
         self.part_rows: int = (
             most if part_rows is None else _checks.integer(part_rows, "part_rows", least=2)
         )
@@ -133,7 +142,7 @@ class Source:
 
     def parts(
         self, names: Iterable[str] | None = None, sizes: Sequence[int] = ()
-    ) -> Iterator[Any]:
+    ) -> Iterator[ArrowTable]:
         """Yield the rows in parts, at least one, as tables of Arrow.
 
         Parameters
@@ -148,7 +157,7 @@ class Source:
         FileError
             If a file was written to since the source was opened.
         """
-        held: list[Any] = []
+        held: list[ArrowTable] = []
         count = 0
         given = iter(sizes)
         size = next(given, self.part_rows)
@@ -169,21 +178,23 @@ class Source:
             self._refuse_changed()
         yield pa.concat_tables(held)
 
-    def numeric(self, table: Any, names: Iterable[str], row: int = 1) -> Any:
+    def numeric(self, table: ArrowTable, names: Iterable[str], row: int = 1) -> ArrowTable:
         """Return a part, which begins at this row, with these columns of text as numbers."""
         self.require(names)
-        for name in names if self.layout is not None else ():
-            if name not in self.keys:
+        for name in names:
+            if self.layout is not None and name not in self.keys:
                 values = csv_text.numbers(table[name], self.layout, name, row)
                 numbers = pa.chunked_array([pa.array(values, mask=np.isnan(values))])
                 table = table.set_column(table.schema.get_field_index(name), name, numbers)
         return table
 
-    def numbers(self, table: Any, name: str) -> frames.Column:
+    def numbers(self, table: ArrowTable, name: str) -> frames.Column:
         """Return a column of a part as numbers."""
         return frames.column_of(self.numeric(table, [name]), name, least=0, finite=False)
 
-    def table(self, names: Iterable[str] | None = None, *, numeric: Iterable[str] = ()) -> Any:
+    def table(
+        self, names: Iterable[str] | None = None, *, numeric: Iterable[str] = ()
+    ) -> ArrowTable:
         """Return all rows as one table, with the columns `numeric` of text as numbers."""
         return self.numeric(pa.concat_tables(self.parts(names)), numeric)
 
@@ -220,9 +231,9 @@ class Source:
         index = self.table(names).to_pandas().set_index(names).index
         return (RowLabels(index, f"pd.{reader}({str(self.path)!r}).index"),)
 
-    def sample(self) -> Any:
+    def sample(self) -> ArrowTable:
         """Return rows from all over the files, which must have been read to their ends."""
-        rows = in_stretches(sum(self.rows), SAMPLE)
+        rows = in_stretches(sum(self.rows), SAMPLE_ROWS)
         first = 0
         pieces = []
         for table in self.parts():
@@ -231,13 +242,15 @@ class Source:
             first += table.num_rows
         return pa.concat_tables(pieces)
 
-    def _tables(self, names: Iterable[str] | None) -> Iterator[Any]:
+    def _tables(self, names: Iterable[str] | None) -> Iterator[ArrowTable]:
         """Yield the batches of all files as tables of one schema, with columns for the keys in
         the names of their folders."""
         chosen = self.names if names is None else list(dict.fromkeys(names))
         self.require(chosen)
         stored = [name for name in chosen if name not in self.keys] or self.names[:1]
-        schema = pa.schema([(name, _plain(self.schema.field(name).type)) for name in chosen])
+        schema = pa.schema(
+            [(name, _without_views(self.schema.field(name).type)) for name in chosen]
+        )
         for number, file in enumerate(self.files):
             rows = 0
             for batch in tables.batches(file, self.layout, stored, max(1, self.part_rows // 8)):
@@ -287,22 +300,22 @@ def files_of(path: Path) -> tuple[Path, list[Path]]:
     return base, files
 
 
-def _without_dask_index(schema: Any) -> Any:
+def _without_dask_index(schema: ArrowSchema) -> ArrowSchema:
     """Return a schema without the row numbers of Dask, which show who was left out of the
     original."""
     place = schema.get_field_index(DASK_INDEX)
     return schema if place < 0 else schema.remove(place)
 
 
-def _plain(kind: Any) -> Any:
+def _without_views(kind: ArrowType) -> ArrowType:
     """Return a type with text in place of views of text, which polars writes: pyarrow cannot take
     rows of views."""
     if pa.types.is_dictionary(kind):
-        return pa.dictionary(kind.index_type, _plain(kind.value_type), kind.ordered)
+        return pa.dictionary(kind.index_type, _without_views(kind.value_type), kind.ordered)
     if pa.types.is_struct(kind):
-        return pa.struct([field.with_type(_plain(field.type)) for field in kind])
+        return pa.struct([field.with_type(_without_views(field.type)) for field in kind])
     if pa.types.is_large_list(kind) or pa.types.is_fixed_size_list(kind):
-        field = kind.value_field.with_type(_plain(kind.value_type))
+        field = kind.value_field.with_type(_without_views(kind.value_type))
         size = getattr(kind, "list_size", None)
         return pa.list_(field, size) if size else pa.large_list(field)
     return {pa.string_view(): pa.large_string(), pa.binary_view(): pa.large_binary()}.get(
@@ -310,29 +323,33 @@ def _plain(kind: Any) -> Any:
     )
 
 
-def _one(path: Path, found: Mapping[Any, str], what: str) -> Any:
-    """Return the one value that all files share; refused with the names of files that differ."""
-    _checks.require(len(found) == 1, f"{path} must {what}", " and ".join(found.values()))
-    return next(iter(found))
+def _shared(path: Path, values: Mapping[SharedT, str], rule: str) -> SharedT:
+    """Return the one value that all files share; refuse files that differ, by their names."""
+    _checks.require(len(values) == 1, f"{path} must {rule}", " and ".join(values.values()))
+    return next(iter(values))
 
 
-def _keys(names: list[str]) -> dict[str, list[Any]]:
-    """Return by key the values in the names of folders, file by file, as integers if all are; and
-    the names of the files."""
+def _folder_keys(names: list[str]) -> dict[str, list[KeyValue]]:
+    """Return the columns that names of folders and files hold, with one value for each file.
+
+    Values of a key are integers if all of them are.
+    """
     rows = [
         dict(part.split("=", 1) for part in name.split("/")[:-1] if "=" in part) for name in names
     ]
-    keys: dict[str, list[Any]] = {}
+    keys: dict[str, list[KeyValue]] = {}
     for key in dict.fromkeys(key for row in rows for key in row):
         texts = [None if row.get(key) in (None, NO_VALUE) else unquote(row[key]) for row in rows]
         whole = all(
             text is None or (text.isdecimal() and str(int(text)) == text) for text in texts
         )
         keys[unquote(key)] = [int(text) if whole and text is not None else text for text in texts]
-    return {**keys, FILENAME: names}
+    return {**keys, FILENAME: [*names]}
 
 
-def unified(path: Any, schemas: list[Any], keys: Mapping[str, list[Any]]) -> Any:
+def unified(
+    path: object, schemas: list[ArrowSchema], keys: Mapping[str, list[KeyValue]]
+) -> ArrowSchema:
     """Return the one schema of all files, with a column for each key."""
     for schema in schemas:
         twice = sorted(

@@ -28,8 +28,8 @@ def refuse_target(target: Path, source: Path | None, *, force: bool) -> None:
     hidden = _hidden(target)
     if hidden.exists():
         raise FileError(
-            f"another job writes {target}, or one was killed: what lies in {hidden} is another masking of "
-            "the same records; remove it"
+            f"another job writes {target}, or one was killed: what lies in {hidden} is another "
+            "masking of the same records; remove it"
         )
 
 

@@ -144,7 +144,7 @@ def write(
         if layout is None:
             BINARY[format_of(path)].write(sink, tables, schema, codecs, notes)
             return
-        sink.write(layout.mark + layout.head.encode(layout.form.encoding))
+        sink.write(layout.mark + layout.head.encode(layout.encoding))
         for table in tables:
             sink.writelines(csv_text.lines(table, layout))
             del table  # before the next one is made

@@ -1,4 +1,4 @@
-"""Conditional masking with noise on a grid, eq. (1) of Ghatak & Roy.
+"""Mask by conditional masking with noise on a grid, eq. (1) of Ghatak & Roy.
 
 With J uniform on the other records and Y_i the noise::
 
@@ -16,9 +16,9 @@ import numpy as np
 from condmask._randomness import Key
 from condmask.grid import Grid, decimal_grid, default_step, grid_of, on_the_grid, step_of
 from condmask.law import Law
-from condmask.masking import description
+from condmask.masking.description import of_same_group, range_and_codes
 from condmask.masking.draws import mask_columns, mask_rows
-from condmask.masking.parameters import checked
+from condmask.masking.parameters import checked_parameters
 from condmask.masking.scheme import Columns
 from condmask.masking.swap_scheme import SwapScheme
 from condmask.strata import Pools
@@ -31,6 +31,7 @@ class ConditionalScheme(SwapScheme):
     `condmask.ConditionalMasking` documents the parameters.
     """
 
+    title: ClassVar[str] = "conditional masking"
     shared_parameters: ClassVar[tuple[str, ...]] = ("p", "donors", "strata", "small_strata")
     estimators: ClassVar[dict[str, Any]] = {"T_1": None, "T_b": "scott"}
     p: float
@@ -48,7 +49,7 @@ class ConditionalScheme(SwapScheme):
     missing_as: str = "code"
 
     def __post_init__(self) -> None:
-        for name, value in checked(self).items():
+        for name, value in checked_parameters(self).items():
             object.__setattr__(self, name, value)
         object.__setattr__(self, "step", step_of(self.sigma, self.decimals, self.step))
 
@@ -88,11 +89,13 @@ class ConditionalScheme(SwapScheme):
         workers: int,
     ) -> list[np.ndarray]:
         """Mask columns that share one swap status and one donor for each record."""
-        return mask_columns(schemes, columns, key, pools, workers)
+        laws = [scheme.law for scheme in schemes]
+        cycle = schemes[0].donors == "permutation"
+        return mask_columns(laws, columns, key, pools, workers, cycle=cycle)
 
     def mask_rows(self, x: np.ndarray, stream: np.random.Generator, others: Columns) -> np.ndarray:
         """Mask every row of x on its own, without strata, for studies."""
-        return mask_rows(x, self, stream)
+        return mask_rows(x, self.law, stream, cycle=self.donors == "permutation")
 
     def canonical(self, x: np.ndarray, name: str, kind: str) -> np.ndarray:
         """Return the data as they are masked: in whole steps of the grid where there is one."""
@@ -100,7 +103,13 @@ class ConditionalScheme(SwapScheme):
 
     def sentence(self) -> str:
         """Describe how a column was masked, for readers of the release."""
-        return description.conditional(self)
+        grid = "" if self.grid is None else f" Values are multiples of {self.grid.step:g}."
+        return (
+            f"with probability {self.p:g} a record shows the true value of another record"
+            f"{of_same_group(self.strata)}, otherwise its own value plus {self.noise} noise of "
+            f"standard deviation {self.sigma:g}; which of the two is not disclosed.{grid}"
+            f"{range_and_codes(self)}"
+        )
 
     def key_entries(self) -> dict[str, Any]:
         """Return the parameters that enter the key of a release, under their earliest names.

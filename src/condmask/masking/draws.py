@@ -1,4 +1,4 @@
-"""The draws of a release: coins (swap status), donors and noise, block by block.
+"""Draw the randomness of a release, block by block: coins (swap status), donors and noise.
 
 The draws of a block depend only on the key, the block and its coins, never on the data, so a block
 masked again under its key gets the same noise. Columns masked together share coins and donors and
@@ -6,7 +6,7 @@ differ in noise.
 """
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -14,12 +14,20 @@ from condmask._blocks import BLOCK, ordered_map
 from condmask._randomness import COIN, DONOR, NOISE, Key, words
 from condmask.kernels import cycle as cycles
 from condmask.kernels import masking
+from condmask.law import Law
 from condmask.strata import Pools, index_type
 
 
 class Tossed(NamedTuple):
-    """The swapped rows of a file and the kept ones, and how many stand before each block and in
-    all."""
+    """The swap status of a file.
+
+    Attributes
+    ----------
+    swapped, kept : ndarray of int
+        Row numbers, ascending.
+    swapped_before, kept_before : ndarray of int, shape (blocks + 1,)
+        How many of them precede each block; last, how many there are.
+    """
 
     swapped: np.ndarray
     kept: np.ndarray
@@ -28,19 +36,19 @@ class Tossed(NamedTuple):
 
 
 def coins(key: Key, p: float, block: int, size: int) -> tuple[np.ndarray, np.ndarray]:
-    """The swapped rows of a block and the kept ones, counted from its start."""
-    return split(words(key.stream(block, COIN), size), p)
+    """Return the swapped and the kept rows of a block, counted from its start."""
+    return split_by_words(words(key.stream(block, COIN), size), p)
 
 
-def split(drawn: np.ndarray, p: float) -> tuple[np.ndarray, np.ndarray]:
-    """The swapped rows and the kept ones, by a word each."""
+def split_by_words(drawn: np.ndarray, p: float) -> tuple[np.ndarray, np.ndarray]:
+    """Split rows into swapped and kept ones by one random word each."""
     swapped, kept = np.empty((2, drawn.size + 1), dtype=np.int64)
     s, k = masking.toss(drawn, np.uint64(int(p * 2.0**64)), swapped, kept)
     return swapped[:s], kept[:k]
 
 
 def toss(key: Key, p: float, n: int, threads: int) -> Tossed:
-    """The coins of a file of n records."""
+    """Draw the swap status of a file of n records."""
 
     def of_block(start: int) -> list[np.ndarray]:
         sides = coins(key, p, start // BLOCK, min(BLOCK, n - start))
@@ -52,7 +60,7 @@ def toss(key: Key, p: float, n: int, threads: int) -> Tossed:
 
 
 def words_of_swapped(key: Key, tossed: Tossed) -> np.ndarray:
-    """One word for each swapped row."""
+    """Draw one word for each swapped row."""
     counts = np.diff(tossed.swapped_before).tolist()
     return np.concatenate(
         [words(key.stream(block, DONOR), count) for block, count in enumerate(counts)]
@@ -62,33 +70,38 @@ def words_of_swapped(key: Key, tossed: Tossed) -> np.ndarray:
 def donors_of(
     drawn: np.ndarray, rows: np.ndarray, n: int, pools: Pools | None, *, cycle: bool
 ) -> np.ndarray:
-    """Donors of all swapped rows by one word each: by eq. (1), uniformly from the others of the
-    pool.
+    """Choose the donors of all swapped rows by one word each.
 
-    Along a cycle it is the next one of the pool in the order of (word, row). A pool with a single
-    swapped row keeps its donor by eq. (1): its own value would be the release.
+    By eq. (1) a donor is drawn uniformly from the other records of the pool. Along a cycle it is
+    the next swapped row of the pool in the order of (word, row). A pool with a single swapped row
+    keeps its donor by eq. (1); along the cycle it would release its own value.
+
+    Returns
+    -------
+    ndarray of int
+        A row for each of `rows`.
     """
     donors = np.full(rows.size, -1, dtype=rows.dtype)
-    rest: Any = slice(None)  # the rows that eq. (1) is for
+    by_eq_1: slice | np.ndarray = slice(None)  # the rows with a donor by eq. (1)
     if cycle:
         first, last = np.full((2, 1 if pools is None else pools.size.size), -1)
         cycles.link(
             rows, in_order(drawn), rows[:0] if pools is None else pools.pool, first, last, donors
         )
         cycles.close(rows, first, last, donors)
-        rest = first[(first == last) & (first >= 0)]
-    own = rows[rest].astype(np.int64)
-    found = np.empty_like(own)
+        by_eq_1 = first[(first == last) & (first >= 0)]
+    singles = rows[by_eq_1].astype(np.int64)
+    chosen = np.empty_like(singles)
     if pools is None:
-        masking.choose_donors(drawn[rest], own, 0, n, found)
+        masking.choose_donors(drawn[by_eq_1], singles, 0, n, chosen)
     else:
-        masking.choose_pool_donors(drawn[rest], own, 0, *pools, found)
-    donors[rest] = found
+        masking.choose_pool_donors(drawn[by_eq_1], singles, 0, *pools, chosen)
+    donors[by_eq_1] = chosen
     return donors
 
 
 def in_order(drawn: np.ndarray) -> np.ndarray:
-    """The places of words from the smallest to the largest."""
+    """Return the positions of words in ascending order of the words."""
     order = np.empty_like(drawn)
     if not cycles.radix_argsort(drawn, order, np.empty_like(drawn)):
         order = np.argsort(drawn, kind="stable").astype(np.uint64)
@@ -96,31 +109,42 @@ def in_order(drawn: np.ndarray) -> np.ndarray:
 
 
 def mask_columns(
-    schemes: Sequence[Any], columns: list[np.ndarray], key: Key, pools: Pools | None, workers: int
+    laws: Sequence[Law],
+    columns: list[np.ndarray],
+    key: Key,
+    pools: Pools | None,
+    workers: int,
+    *,
+    cycle: bool,
 ) -> list[np.ndarray]:
-    """Columns masked together, in the units of the data: one coin and one donor per record.
+    """Mask columns together, with one swap status and one donor per record.
 
     Parameters
     ----------
-    schemes : sequence of ConditionalMasking
-        One for each column; p and how donors are chosen are the same.
+    laws : sequence of Law
+        One for each column, all with the same p.
     columns : list of ndarray of shape (n,)
         Originals, in whole steps of their grids.
     key : Key
     pools : Pools or None
         Donor pools; None where all records are one.
     workers : int
+    cycle : bool
+        Whether swapped records pass their values along a cycle; else donors are by eq. (1).
+
+    Returns
+    -------
+    list of ndarray of shape (n,)
+        In the units of the data.
     """
     n = columns[0].size
-    p = schemes[0].p
-    cycle = schemes[0].donors == "permutation"
+    p = laws[0].p
     tossed = toss(key, p, n, workers)
     donors = donors_of(words_of_swapped(key, tossed), tossed.swapped, n, pools, cycle=cycle)
     masked = [np.empty(n) for _ in columns]
-    laws = [scheme.law for scheme in schemes]
 
     def mask_block(number: int) -> None:
-        """One block of every column, in the units of the data."""
+        """Mask one block of every column."""
         start = number * BLOCK
         size = min(BLOCK, n - number * BLOCK)
         swapped, kept = coins(key, p, number, size)
@@ -137,16 +161,15 @@ def mask_columns(
     return masked
 
 
-def mask_rows(x: np.ndarray, scheme: Any, stream: np.random.Generator) -> np.ndarray:
-    """Every row of x masked on its own from one stream, for studies."""
-    law = scheme.law
+def mask_rows(x: np.ndarray, law: Law, stream: np.random.Generator, *, cycle: bool) -> np.ndarray:
+    """Mask every row of x on its own from one stream, for studies."""
     (rows, n) = x.shape
-    swapped, kept = split(words(stream, x.size), law.p)
+    swapped, kept = split_by_words(words(stream, x.size), law.p)
     drawn = words(stream, swapped.size)
     every = np.arange(x.size)
     # the block is one file, in which each row is a pool of its own
     pools = Pools(np.repeat(every[:rows], n), every[::n], np.full(rows, n), every)
-    donors = donors_of(drawn, swapped, x.size, pools, cycle=scheme.donors == "permutation")
+    donors = donors_of(drawn, swapped, x.size, pools, cycle=cycle)
     units = law.to_units(x).ravel()
     z = np.empty(x.shape)  # in rows, whatever the order of x
     masking.place(units, swapped, donors, kept, law.draw(stream, kept.size), 0, z.ravel())

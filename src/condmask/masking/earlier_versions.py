@@ -1,12 +1,11 @@
-"""Schemes as condmask 0.1 and 0.2 described them: reverse mapping as an option of conditional
-masking."""
+"""Read schemes of condmask 0.1 and 0.2, where reverse mapping was an option of conditional masking."""
 
 from collections.abc import Mapping
 from typing import Any
 
 CONDITIONAL = "ConditionalMasking"
-# by class of today: the parameters that it left behind, with their values that meant nothing
-LEFT_BEHIND: dict[str, dict[str, tuple[Any, ...]]] = {
+# by class of today: former parameters, with the values that had no effect
+FORMER_PARAMETERS: dict[str, dict[str, tuple[Any, ...]]] = {
     CONDITIONAL: {"reverse_mapping": (False,), "scale": ("linear",), "aggregate_ends": (0,)},
     "ReverseMapping": {
         "reverse_mapping": (True,),
@@ -29,10 +28,12 @@ def of_this_version(entries: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def without_defaults(parameters: Mapping[str, Any], method: str) -> dict[str, Any]:
-    """Return parameters without the name of the scheme and those that the class left behind."""
-    left = LEFT_BEHIND[method]
+    """Return parameters without the name of the scheme and without former parameters that had no
+    effect.
+    """
+    former = FORMER_PARAMETERS[method]
     return {
         name: value
         for name, value in parameters.items()
-        if name != "scheme" and not (name in left and value in left[name])
+        if name != "scheme" and not (name in former and value in former[name])
     }

@@ -1,5 +1,4 @@
-"""Multiplicative noise: every record keeps its value times a random factor. A method to compare
-with."""
+"""Mask by multiplicative noise, a method to compare conditional masking with."""
 
 from dataclasses import dataclass
 from typing import ClassVar
@@ -44,7 +43,7 @@ class MultiplicativeNoise(Scheme):
         object.__setattr__(self, "sigma", _checks.positive(sigma, "sigma"))
 
     def mask_rows(self, x: np.ndarray, stream: np.random.Generator, others: Columns) -> np.ndarray:
-        """Every row of x, masked on its own."""
+        """Mask every row of x on its own."""
         # the square of a large one may be too large for a number, and 1 changes nothing in it
         square = np.log1p(self.sigma**2) if self.sigma < 2.0**53 else 2.0 * np.log(self.sigma)
         # the variance of log E; half of it below 0 lies the mean, so that E has mean one
@@ -53,7 +52,7 @@ class MultiplicativeNoise(Scheme):
             return np.asarray(x * np.exp(logarithm))
 
     def sentence(self) -> str:
-        """How a column was masked, for readers of the release."""
+        """Describe how a column was masked, for readers of the release."""
         return (
             "every value was multiplied by a random factor of mean one and standard deviation "
             f"{self.sigma:g} (lognormal)."

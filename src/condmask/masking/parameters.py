@@ -10,6 +10,7 @@ from condmask.errors import Refusals
 from condmask.law import NOISES
 from condmask.masking.ends import AUTO
 from condmask.masking.range import declared_limits
+from condmask.masking.swap_scheme import SwapScheme
 from condmask.missing_codes import declared_codes
 from condmask.strata import named_strata
 
@@ -21,15 +22,17 @@ CHOICES = {
     "small_strata": ("refuse", "merge"),
     "missing_as": ("code", "null"),
 }
-ONLY_REVERSE_MAPPING = {"scale": "linear", "aggregate_ends": 0}  # and their defaults
-NOT_REVERSE_MAPPING = {  # and why
+# parameters of reverse mapping alone, with their defaults
+ONLY_REVERSE_MAPPING: dict[str, str | int] = {"scale": "linear", "aggregate_ends": 0}
+# parameters that reverse mapping does not have, with the reason
+NOT_REVERSE_MAPPING = {
     "donors": "the swapped records take their values from one another",
     "decimals": NOT_ROUNDED,
     "step": NOT_ROUNDED,
 }
 
 
-def checked(scheme: Any) -> dict[str, Any]:
+def checked_parameters(scheme: SwapScheme) -> dict[str, Any]:
     """Return the values of all parameters as the scheme holds them.
 
     Each field of a scheme has its check here, or its allowed values in `CHOICES`. One error names
@@ -47,7 +50,10 @@ def checked(scheme: Any) -> dict[str, Any]:
     }
     refusals = Refusals()
     held = {}
-    defaults = {field.name: field.default for field in fields(scheme)}
+    defaults = {
+        field.name: field.default
+        for field in fields(scheme)  # type: ignore[arg-type]
+    }
     for name, default in defaults.items():
         value = getattr(scheme, name)
         with refusals.collected():
@@ -57,7 +63,7 @@ def checked(scheme: Any) -> dict[str, Any]:
     return held
 
 
-def checked_ends(value: Any) -> int | str:
+def checked_ends(value: object) -> int | str:
     """Return how many values at either end are released as their mean, a number or "auto"."""
     if isinstance(value, str) and value == AUTO:
         return value

@@ -1,5 +1,5 @@
-"""Reverse mapping: the kept records get their own values back, in the order of their values with
-noise.
+"""Mask by reverse mapping: kept records get their own values back, in the order of their values
+with noise.
 
 Within each donor pool, with S the swapped records and K the kept ones::
 
@@ -27,13 +27,13 @@ from condmask._randomness import DONOR, NOISE, Key, words
 from condmask.grid import decimals_of
 from condmask.kernels import cycle as cycles
 from condmask.law import EXACT, Law
-from condmask.masking import description
-from condmask.masking.draws import Tossed, in_order, split, toss, words_of_swapped
+from condmask.masking.description import of_same_group, range_and_codes
+from condmask.masking.draws import Tossed, in_order, split_by_words, toss, words_of_swapped
 from condmask.masking.ends import aggregate
-from condmask.masking.parameters import NOT_ROUNDED, checked
+from condmask.masking.parameters import NOT_ROUNDED, checked_parameters
 from condmask.masking.scheme import Columns
 from condmask.masking.swap_scheme import SwapScheme
-from condmask.strata import Pools, by_stratum
+from condmask.strata import Pools, by_stratum, names_of
 
 
 @dataclass(frozen=True, repr=False)
@@ -43,6 +43,7 @@ class ReverseMappingScheme(SwapScheme):
     `condmask.ReverseMapping` documents the parameters.
     """
 
+    title: ClassVar[str] = "reverse mapping"
     reverse_mapping: ClassVar[bool] = True
     releases_whole_numbers: ClassVar[bool] = True  # values of the data
     law_of_estimates: ClassVar[Law] = EXACT  # the distribution is that of the data
@@ -62,7 +63,7 @@ class ReverseMappingScheme(SwapScheme):
     missing_as: str = "code"
 
     def __post_init__(self) -> None:
-        for name, value in checked(self).items():
+        for name, value in checked_parameters(self).items():
             object.__setattr__(self, name, value)
 
     @classmethod
@@ -75,11 +76,11 @@ class ReverseMappingScheme(SwapScheme):
         workers: int,
     ) -> list[np.ndarray]:
         """Mask columns that share one swap status; the arrays of the originals are overwritten."""
-        return mask_columns(schemes, columns, key, pools, workers)
+        return reverse_map_columns(schemes, columns, key, pools, workers)
 
     def mask_rows(self, x: np.ndarray, stream: np.random.Generator, others: Columns) -> np.ndarray:
         """Mask every row of x on its own, without strata, for studies."""
-        return mask_rows(x, self, stream)
+        return reverse_map_rows(x, self, stream)
 
     def canonical(self, x: np.ndarray, name: str, kind: str) -> np.ndarray:
         """Return a copy of the data, in which zero has no sign."""
@@ -91,7 +92,24 @@ class ReverseMappingScheme(SwapScheme):
 
     def sentence(self) -> str:
         """Describe how a column was masked, for readers of the release."""
-        return description.reverse_mapping(self)
+        unit = " of the logarithm" if self.scale == "log" else ""
+        groups = " and ".join(names_of(self.strata))
+        within = of_same_group(self.strata)
+        ends = ""
+        if self.aggregate_ends:
+            k = self.aggregate_ends
+            of_each = f" of each {groups}" if groups else ""
+            ends = (
+                f", except that means stand for the {k} smallest and the {k} largest "
+                f"values{of_each}"
+            )
+        return (
+            f"the values are those of the original, each once, in another order{ends}. With "
+            f"probability {self.p:g} a record shows the value of a random record{within}; the "
+            f"others{within} were put in the order of their values with {self.noise} noise of "
+            f"standard deviation {self.sigma:g}{unit}, and got their own values back in that "
+            f"order; which of the two is not disclosed.{range_and_codes(self)}"
+        )
 
     def key_entries(self) -> dict[str, Any]:
         """Return the parameters that enter the key of a release, under their earliest names.
@@ -105,20 +123,24 @@ class ReverseMappingScheme(SwapScheme):
         return {**entries, **earlier, "donors": "permutation", "patterns": []}
 
 
-def mask_columns(
-    schemes: Sequence[Any], columns: list[np.ndarray], key: Key, pools: Pools | None, workers: int
+def reverse_map_columns(
+    schemes: Sequence[ReverseMappingScheme],
+    columns: list[np.ndarray],
+    key: Key,
+    pools: Pools | None,
+    workers: int,
 ) -> list[np.ndarray]:
-    """Columns of originals put into the order in which they are released, with aggregated ends.
+    """Put columns of originals into the order of the release, and aggregate their ends.
 
-    One swap status per record and one order of the swapped records for all columns; each column is
-    mapped back by itself. Nothing depends on the number of workers.
+    All columns share one swap status per record and one order of the swapped records; each column
+    is mapped back independently. Results do not depend on the number of workers.
     """
     pool = None if pools is None else pools.pool
     tossed = toss(key, schemes[0].p, columns[0].size, workers)
     swapped = by_pool(tossed.swapped, pool)
     donors = by_pool(tossed.swapped[in_order(words_of_swapped(key, tossed))], pool)
     for number, (x, scheme) in enumerate(zip(columns, schemes, strict=True)):
-        keys = _keys(x, scheme, key, tossed, number, workers)
+        keys = _noisy_keys(x, scheme, key, tossed, number, workers)
         give_back(x, tossed.kept, keys, partial(_words_of_kept, key, tossed), pool)
         x[swapped] = x[donors]
         if scheme.aggregate_ends:
@@ -142,40 +164,45 @@ def give_back(
     kept, keys : ndarray
         The kept rows and their keys; NaN where a value is missing.
     ties : callable
-        One word for each kept row, which part equal keys.
+        Draws one word for each kept row, by which equal keys are ordered.
     pool : ndarray of shape (n,), optional
         The pool of each row; None where all are one.
     """
-    there = ~np.isnan(keys)
-    rows = kept[there]
-    keys = keys[there]
+    present = ~np.isnan(keys)
+    rows = kept[present]
+    keys = keys[present]
     order = ascending(keys)
     equal = keys[order[1:]] == keys[order[:-1]]
     if equal.any():
         group = np.cumsum(np.append(True, ~equal))
         tied = np.flatnonzero(np.append(equal, False) | np.append(False, equal))
-        word = ties()[there][order[tied]]
+        word = ties()[present][order[tied]]
         order[tied] = order[tied][np.lexsort((word, group[tied]))]
     x[by_pool(rows[order], pool)] = x[by_pool(rows[ascending(x[rows])], pool)]
 
 
 def by_pool(rows: np.ndarray, pool: np.ndarray | None) -> np.ndarray:
-    """Rows by their pools, in a pool in the order given; rows in none are left out."""
+    """Sort rows by pool, keeping the given order within a pool; rows in no pool are left out."""
     return rows if pool is None else np.asarray(rows[by_stratum(pool[rows])[0]])
 
 
 def ascending(values: np.ndarray) -> np.ndarray:
-    """The places of numbers from the smallest to the largest."""
+    """Return the positions of numbers in ascending order of the numbers."""
     order = np.empty(values.size, dtype=np.uint64)
     if cycles.order_floats(values.copy(), order, np.empty_like(order)):
         return order.astype(np.int64)
     return np.argsort(values)
 
 
-def _keys(
-    x: np.ndarray, scheme: Any, key: Key, tossed: Tossed, column: int, workers: int
+def _noisy_keys(
+    x: np.ndarray,
+    scheme: ReverseMappingScheme,
+    key: Key,
+    tossed: Tossed,
+    column: int,
+    workers: int,
 ) -> np.ndarray:
-    """The keys of the kept rows; NaN where a value is missing."""
+    """Return the keys x + Y, or x exp(Y), of the kept rows; NaN where a value is missing."""
     law = Law(scheme.p, scheme.noise, scheme.sigma)
     before = tossed.kept_before
 
@@ -188,7 +215,7 @@ def _keys(
 
 
 def _words_of_kept(key: Key, tossed: Tossed) -> np.ndarray:
-    """One word for each kept row, from behind those of the swapped rows of its block."""
+    """Draw one word for each kept row, after the words of the swapped rows of its block."""
     counts = zip(
         np.diff(tossed.swapped_before).tolist(), np.diff(tossed.kept_before).tolist(), strict=True
     )
@@ -196,10 +223,14 @@ def _words_of_kept(key: Key, tossed: Tossed) -> np.ndarray:
     return np.concatenate(drawn)
 
 
-def mask_rows(x: np.ndarray, scheme: Any, stream: np.random.Generator) -> np.ndarray:
-    """Every row of x masked on its own from one stream, for studies: one file, in which each is a
-    pool."""
-    swapped, kept = split(words(stream, x.size), scheme.p)
+def reverse_map_rows(
+    x: np.ndarray, scheme: ReverseMappingScheme, stream: np.random.Generator
+) -> np.ndarray:
+    """Mask every row of x on its own from one stream, for studies.
+
+    The rows are masked as one file in which each row is a donor pool.
+    """
+    swapped, kept = split_by_words(words(stream, x.size), scheme.p)
     noise = Law(scheme.p, scheme.noise, scheme.sigma).draw(stream, kept.size)
     drawn = words(stream, swapped.size)
     ties = words(stream, kept.size)
@@ -208,13 +239,13 @@ def mask_rows(x: np.ndarray, scheme: Any, stream: np.random.Generator) -> np.nda
     give_back(z, kept, _with_noise(z[kept], noise, scheme.scale), lambda: ties, row)
     z[swapped] = z[by_pool(swapped[in_order(drawn)], row)]
     released: np.ndarray = z.reshape(x.shape)
-    for own in released if scheme.aggregate_ends else ():
-        aggregate(own, None, scheme.aggregate_ends)
+    for released_row in released if scheme.aggregate_ends else ():
+        aggregate(released_row, None, scheme.aggregate_ends)
     return released
 
 
 def _with_noise(values: np.ndarray, noise: np.ndarray, scale: str) -> np.ndarray:
-    """Values with noise, added or in the exponent."""
+    """Return values plus noise, or times exp(noise) on the log scale."""
     if scale == "linear":
         return np.asarray(values + noise)
     with np.errstate(over="ignore"):

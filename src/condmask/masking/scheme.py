@@ -1,5 +1,4 @@
-"""The interface of every scheme, and the registry through which studies, files and risks find
-schemes.
+"""Define the interface of all schemes, and register schemes by the name of their method.
 
 A new scheme is one file: a frozen dataclass that inherits `Scheme`, names itself by `method`, and
 masks. Where it describes its noise by a `Law`, its risks follow in closed form; where it has
@@ -7,13 +6,14 @@ estimators of the original, it names them in `estimators` and gives an `Estimate
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import MISSING, asdict, fields, is_dataclass
-from typing import Any, ClassVar, Self
+from dataclasses import MISSING, asdict, fields, is_dataclass, replace
+from typing import Any, ClassVar, Self, TypeVar
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from condmask import _checks, frames
-from condmask._randomness import WHOLE, Key, check_rng, release_key
+from condmask._randomness import WHOLE, Key, Randomness, check_rng, release_key
 from condmask.closed_form_risk import interval_risk
 from condmask.errors import ArgumentError, ArgumentTypeError
 from condmask.grid import Grid
@@ -24,8 +24,12 @@ from condmask.missing_codes import Code, Declared, numbers_of, restore_codes
 from condmask.strata import Names, Pools
 
 Columns = tuple[np.ndarray, ...]
-# by the name of its method; `publish.schemes` imports the package's own
+# schemes by the name of their method; `publish.schemes` imports those of the package
 _REGISTER: dict[str, type["Scheme"]] = {}
+
+
+# a type variable of the schemes of one call
+SchemeT = TypeVar("SchemeT", bound="Scheme")
 
 
 class Scheme:
@@ -89,6 +93,10 @@ class Scheme:
             raise ArgumentTypeError(f"{cls.__name__} is no complete scheme: it lacks {listed}")
         return super().__new__(cls)
 
+    def with_parameters(self, **parameters: Any) -> Self:
+        """Return the scheme with other values of some parameters."""
+        return replace(self, **parameters)  # type: ignore[type-var]
+
     @property
     def releases_whole_numbers(self) -> bool:
         """Whether a column of whole numbers is released as one."""
@@ -96,7 +104,7 @@ class Scheme:
 
     @property
     def law_of_estimates(self) -> Law | None:
-        """The law whose effect on the distribution of a column is undone by estimates."""
+        """The law whose effect on the distribution of a column estimates undo."""
         return self.law
 
     def decimals_in_text(self, z: np.ndarray) -> int | None:
@@ -105,17 +113,21 @@ class Scheme:
 
     @property
     def codes(self) -> tuple[Code, ...]:
-        """The codes of missing values that are declared."""
+        """The declared codes of missing values."""
         return tuple(code for code in self.missing or () if code is not None)
 
-    def mask(self, x: Any, *, rng: Any = None) -> Any:
-        """Mask a column. Same container out as in; missing values are refused but where noise is
-        added."""
+    def mask(self, x: ArrayLike, *, rng: Randomness = None) -> Any:
+        """Mask a column and return it in the same container.
+
+        Missing values are refused, except by schemes that add noise to every value.
+        """
         refuse_marked(x, "x")
         return self._masked(frames.column(x, "x"), rng)
 
-    def _masked(self, column: frames.Column, rng: Any, others: Sequence[np.ndarray] = ()) -> Any:
-        """A column masked at once, beside others that are published as they are."""
+    def _masked(
+        self, column: frames.Column, rng: Randomness, others: Sequence[np.ndarray] = ()
+    ) -> Any:
+        """Mask a column in one block; `others` are columns published unmasked."""
         x = self.canonical(column.array, "x", column.kind)
         key = release_key(check_rng(rng), {column.name: self}, [x, *others])
         z = self.mask_rows(x[None], key.stream(0, WHOLE), tuple(other[None] for other in others))
@@ -130,7 +142,7 @@ class Scheme:
         raise NotImplementedError
 
     def canonical(self, x: np.ndarray, name: str, kind: str) -> np.ndarray:
-        """The data as they are masked: here a copy of them, zero without a sign."""
+        """Return the values that will be masked: here a copy in which -0.0 becomes 0.0."""
         if not self.keeps_gaps:
             _checks.complete(x, name)
         return np.asarray(x + 0.0)
@@ -144,15 +156,17 @@ class Scheme:
         pools: Pools | None,
         workers: int,
     ) -> list[np.ndarray]:
-        """The masked values of columns: here each column on its own."""
+        """Mask several columns.
+
+        This default masks each column independently; schemes that share swap status override it.
+        """
         both = enumerate(zip(schemes, columns, strict=True))
         return [
             scheme.mask_rows(x[None], key.stream(0, WHOLE, k), ())[0] for k, (scheme, x) in both
         ]
 
     def publish(self, z: np.ndarray, kind: str) -> np.ndarray:
-        """Masked values as they are released, of the kind the original had where that is
-        possible."""
+        """Return masked values as they are released, of the type of the original if possible."""
         # zero has no sign, and -1e-50 is 0 in single precision
         return np.asarray(np.add(z, 0.0, dtype=np.float32 if kind == "float32" else np.float64))
 
@@ -160,25 +174,27 @@ class Scheme:
     def within(
         cls, schemes: dict[str, Self], strata: str | Sequence[str] | None
     ) -> dict[str, Self]:
-        """The schemes with the strata that the call names, refused where they cannot be masked in
-        one call: here with strata, since there are no donor pools."""
+        """Return the schemes with the strata that the call names.
+
+        This default refuses strata, since there are no donor pools.
+        """
         rule = f"strata must be None for {cls.method}, which has no donor pools"
         _checks.require(strata is None, rule, strata)
         return schemes
 
     def sentence(self) -> str:
-        """How a column was masked, for readers of the release."""
+        """Describe how a column was masked, for readers of the release."""
         return f"masked by {self!r}."
 
-    def estimate(self, z: Any, *, workers: int = 1) -> Any:
-        """Estimates about the original; refused where a scheme has no estimator of it."""
+    def estimate(self, z: ArrayLike, *, workers: int = 1) -> Any:
+        """Estimate the original; this default refuses, for schemes without an estimator."""
         raise ArgumentTypeError(
             f"{self!r} has no estimator of the original; its masked values are read as they are"
         )
 
-    def risk(self, x: Any, d: Any) -> Any:
-        """The chance that a masked value is closer than d to its record's true one, averaged over
-        a file.
+    def risk(self, x: ArrayLike, d: ArrayLike) -> float | np.ndarray:
+        """Return the chance that a masked value is closer than d to its original, averaged over a
+        file.
 
         Parameters
         ----------
@@ -194,13 +210,13 @@ class Scheme:
             exactly; p = 0 for additive noise. Records without a value are left out.
         """
         distances = _checks.distances(d, "d")
-        values, law = self._known(x)
+        values, law = self._values_and_law(x)
         risks = interval_risk(np.sort(values), distances.ravel(), law)
         return risks.reshape(distances.shape) if distances.shape else float(risks[0])
 
-    def mse(self, x: Any) -> float:
-        """Mean squared error of masked values as guesses of the true ones: 2 p S^2 + (1 - p) E (Z
-        - X)^2.
+    def mse(self, x: ArrayLike) -> float:
+        """Return the mean squared error of masked values as guesses of the originals, record by
+        record: 2 p S^2 + (1 - p) E (Z - X)^2.
 
         Parameters
         ----------
@@ -216,11 +232,11 @@ class Scheme:
         -----
         S^2 has the divisor n - 1. The paper's factor n / (n - 1) is wrong.
         """
-        values, law = self._known(x)
+        values, law = self._values_and_law(x)
         return float(2.0 * law.p * values.var(ddof=1) + (1.0 - law.p) * law.variance)
 
-    def mse_of_mean(self, x: Any) -> float:
-        """Mean squared error of the mean of the masked values as a guess of every true one.
+    def mse_of_mean(self, x: ArrayLike) -> float:
+        """Return the mean squared error of the mean masked value as a guess of every original.
 
         Parameters
         ----------
@@ -239,7 +255,7 @@ class Scheme:
         may share, ``kappa = p^2 (n-2)/(n-1)^2 + 2p(1-p)/(n-1)``; along a cycle no donor is shared
         and kappa is 0. The paper assumes that the Z_i are independent.
         """
-        values, law = self._known(x)
+        values, law = self._values_and_law(x)
         p = law.p
         n = values.size
         variance = values.var(ddof=1)
@@ -252,7 +268,7 @@ class Scheme:
         return float(variance * (1.0 - 2.0 / n) + of_mean)
 
     def to_dict(self) -> dict[str, Any]:
-        """The scheme as a dict for JSON; `from_dict` reads it back.
+        """Return the scheme as a dict for JSON; `from_dict` reads it back.
 
         Returns
         -------
@@ -266,12 +282,12 @@ class Scheme:
         }
 
     def key_entries(self) -> dict[str, Any]:
-        """The parts of the scheme that enter the key of a release."""
+        """Return the parameters that enter the key of a release."""
         return self.to_dict()
 
     @classmethod
-    def from_dict(cls, entries: dict[str, Any]) -> "Scheme":
-        """The scheme that `to_dict` described.
+    def from_dict(cls, entries: Mapping[str, Any]) -> "Scheme":
+        """Return the scheme that `to_dict` described.
 
         Parameters
         ----------
@@ -295,7 +311,10 @@ class Scheme:
         method = _REGISTER[options.pop("scheme")]
         if not (issubclass(method, cls) or issubclass(named, cls)):
             raise ArgumentError(f"scheme must be {cls.method!r}, got {method.method!r}")
-        defaults = {field.name: field.default for field in fields(method)}  # type: ignore[arg-type]
+        defaults = {
+            field.name: field.default
+            for field in fields(method)  # type: ignore[arg-type]
+        }
         unknown = {*map(str, options)} - {*defaults}
         missing = {
             name for name, default in defaults.items() if default is MISSING
@@ -305,24 +324,32 @@ class Scheme:
             raise ArgumentError(f"scheme has {'unknown' if unknown else 'no'} entries {wrong}")
         return method(**options)
 
-    def _known(self, x: Any) -> tuple[np.ndarray, Law]:
-        """The values of a column that are not missing, and the law of the noise."""
+    def _values_and_law(self, x: ArrayLike) -> tuple[np.ndarray, Law]:
+        """Return the values of a column that are not missing, and the law of the noise."""
         if self.law is None:
             raise ArgumentTypeError(f"{self!r} has no closed form of its risk; simulate it")
         values = numbers_of(x, "x", self.codes)
-        return values[~np.isnan(values)] if _checks.has_gaps(
-            values, "x", "omit"
-        ) else values, self.law
+        if _checks.has_gaps(values, "x", "omit"):
+            values = values[~np.isnan(values)]
+        return values, self.law
 
 
-def as_lists(value: Any) -> Any:
-    """Return a value with lists for tuples, also within them, as JSON has them."""
+def as_lists(value: object) -> Any:
+    """Convert tuples to lists, also nested ones, as JSON has them; return other values as they
+    are."""
     return [as_lists(entry) for entry in value] if isinstance(value, tuple) else value
 
 
-def together(schemes: Mapping[str, Scheme], strata: Any = None) -> dict[str, Any]:
-    """Schemes whose columns are masked in one call, with the strata that it names; they must
-    agree."""
+def together(
+    schemes: Mapping[str, SchemeT], strata: str | Sequence[str] | None = None
+) -> dict[str, SchemeT]:
+    """Check that columns can be masked in one call under these schemes.
+
+    Returns
+    -------
+    dict of str to scheme
+        The schemes by column, with the strata that the call names.
+    """
     rule = "schemes must be a dict of schemes by column"
     _checks.require(isinstance(schemes, Mapping), rule, schemes, ArgumentTypeError)
     if not schemes:

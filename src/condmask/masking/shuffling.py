@@ -1,12 +1,13 @@
-"""Data shuffling (Muralidhar and Sarathy, 2006): values redistributed by simulated conditional
-ranks."""
+"""Mask by data shuffling (Muralidhar and Sarathy, 2006): redistribute values by simulated ranks."""
 
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from condmask import _checks, frames
+from condmask._randomness import Randomness
 from condmask.correlations import ranks
 from condmask.errors import ArgumentError
 from condmask.marks import refuse_marked
@@ -31,7 +32,7 @@ class DataShuffling(Scheme):
 
     method: ClassVar[str] = "DataShuffling"
 
-    def mask(self, x: Any, *, given: Any, rng: Any = None) -> Any:  # type: ignore[override]
+    def mask(self, x: ArrayLike, *, given: ArrayLike, rng: Randomness = None) -> Any:  # type: ignore[override]
         """Shuffle a column without missing values.
 
         Parameters
@@ -56,7 +57,7 @@ class DataShuffling(Scheme):
         return self._masked(column, rng, tuple(others))
 
     def mask_rows(self, x: np.ndarray, stream: np.random.Generator, others: Columns) -> np.ndarray:
-        """Every row of x, masked on its own, given the same row of the others."""
+        """Mask every row of x on its own, given the same row of the others."""
         if not others:
             raise ArgumentError(
                 "others must have the unmasked columns that DataShuffling uses, got none"
@@ -75,7 +76,7 @@ class DataShuffling(Scheme):
 
 
 def _scores(values: np.ndarray) -> np.ndarray:
-    """Normal scores of the ranks, equal for equal values, about their mean."""
+    """Return normal scores of the ranks about their mean; equal values have equal scores."""
     from scipy.special import ndtri
 
     scores = ndtri(ranks(values) / (values.size + 1))

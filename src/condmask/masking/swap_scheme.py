@@ -1,10 +1,10 @@
-"""Schemes that swap records: with probability p a record shows the value of another one.
+"""Define the base class of schemes that swap records with probability p.
 
 `conditional` and `reverse_mapping` are two ways to hide the values of the records that are kept.
 """
 
 from collections.abc import Sequence
-from dataclasses import fields, replace
+from dataclasses import fields
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -29,10 +29,13 @@ class SwapScheme(Scheme):
         Whether noise is added to values or to their logarithms.
     aggregate_ends : int or "auto"
         How many of the smallest and largest values of a donor pool are released as their means.
+    title : str
+        Name of the method in tables and pictures.
     shared_parameters : tuple of str
         Parameters that columns masked together must agree in.
     """
 
+    title: ClassVar[str]
     shared_coins: ClassVar[bool] = True
     shared_parameters: ClassVar[tuple[str, ...]] = ("p", "strata", "small_strata")
     p: float
@@ -42,10 +45,6 @@ class SwapScheme(Scheme):
     aggregate_ends: Any = 0
     strata: Names
     small_strata: str
-
-    def with_parameters(self, **parameters: Any) -> Self:
-        """Return the scheme with other values of some parameters."""
-        return replace(self, **parameters)  # type: ignore[type-var]
 
     @classmethod
     def within(

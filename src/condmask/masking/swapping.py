@@ -1,4 +1,4 @@
-"""Data swapping and rank swapping: every value is another record's true value."""
+"""Mask by data swapping and rank swapping: released values are values of other records."""
 
 from dataclasses import dataclass
 from fractions import Fraction
@@ -18,7 +18,7 @@ class DataSwapping(Scheme):
     method: ClassVar[str] = "DataSwapping"
 
     def mask_rows(self, x: np.ndarray, stream: np.random.Generator, others: Columns) -> np.ndarray:
-        """Every row of x, masked on its own."""
+        """Mask every row of x on its own."""
         return stream.permuted(x, axis=1)
 
 
@@ -50,7 +50,7 @@ class RankSwapping(Scheme):
         object.__setattr__(self, "percent", value)
 
     def mask_rows(self, x: np.ndarray, stream: np.random.Generator, others: Columns) -> np.ndarray:
-        """Every row of x, masked on its own."""
+        """Mask every row of x on its own."""
         # the decimal number that was written: 0.57 * 10_000 falls short of a whole number
         window = max(1, int(Fraction(repr(self.percent)) * x.shape[1] / 100))
         order = np.argsort(x, kind="stable")

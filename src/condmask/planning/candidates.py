@@ -41,6 +41,8 @@ from condmask.labels import Labels
 from condmask.law import EXACT, Law
 from condmask.linear.records import Records
 from condmask.masking.ends import aggregate
+from condmask.masking.reverse_mapping import ReverseMappingScheme
+from condmask.masking.swap_scheme import SwapScheme
 from condmask.moments.moment_interval import Sampled, moment_variance
 from condmask.moments.theorem_2_1 import Powers, noise_matrix
 from condmask.pairs.pair_variance import conditional_pair
@@ -48,7 +50,7 @@ from condmask.pairs.theorem_2_5 import DEGREE, PairMoments, pair_moments
 from condmask.publish.prepare import prepare
 from condmask.reverse_mapping.pseudo_values import ReverseMapped
 from condmask.strata import values_by_pool
-from condmask.studies.populations import split
+from condmask.studies.populations import upper_half_bound
 
 DECILE_PROBABILITIES = np.arange(1, 10) / 10
 QUANTILES = tuple(f"quantile {q:g}" for q in DECILE_PROBABILITIES)
@@ -85,7 +87,7 @@ class Candidate(NamedTuple):
         or to an unrelated one if none is given.
     """
 
-    scheme: Any
+    scheme: SwapScheme
     risk: np.ndarray
     constant: np.ndarray
     record_risk: np.ndarray
@@ -94,7 +96,7 @@ class Candidate(NamedTuple):
     loss: float
 
     def row(self, d: tuple[float, ...], target: str) -> dict[str, Any]:
-        """The scheme's parameters, risks and errors by the names that columns of a table have."""
+        """Return the parameters, risks and errors of the scheme by column of a table."""
         row = {name: getattr(self.scheme, name) for name in PARAMETERS}
         for name, risks in (("risk", self.risk), ("record risk", self.record_risk)):
             row |= {
@@ -137,9 +139,9 @@ class PlannedColumn(NamedTuple):
     labels: list[Labels]
     name: str
     whole: frames.Column
-    refusals: dict[Any, str]
+    refusals: dict[SwapScheme, str]
 
-    def accepts(self, scheme: Any) -> bool:
+    def accepts(self, scheme: SwapScheme) -> bool:
         """Return whether masking accepts the column under a scheme, and note a refusal."""
         try:
             with collect_warnings():  # a warning is no refusal
@@ -154,17 +156,19 @@ class PlannedColumn(NamedTuple):
         return scheme not in self.refusals
 
 
-def evaluate(column: PlannedColumn, plain: Any, d: np.ndarray) -> Candidate:
+def evaluate(column: PlannedColumn, plain: SwapScheme, d: np.ndarray) -> Candidate:
     """Return a scheme with its risks and standard errors.
 
-    A scheme with reverse mapping gets means at its ends if that keeps rare values from coming back
-    to their records.
+    Reverse mapping, which has no law of noise, gets means at its ends if that keeps rare values
+    from coming back to their records.
     """
-    scheme = with_ends(column.table, column.name, plain) if plain.reverse_mapping else plain
+    scheme = plain
     x = column.x
     n = column.x.size
-    if not scheme.reverse_mapping:  # as they are masked, on the grid
-        x = scheme.law.from_units(scheme.canonical(x, column.name, column.whole.kind))
+    if plain.law is None:
+        scheme = with_ends(column.table, column.name, plain)
+    else:  # the values that are masked lie on the grid
+        x = plain.law.from_units(plain.canonical(x, column.name, column.whole.kind))
     parts = [values for _, values in values_by_pool(x, column.code)]
     risks = np.array([risks_of_pool(part, scheme, d) for part in parts])
     risk, constant, _ = np.average(risks, axis=0, weights=[part.size for part in parts])
@@ -195,16 +199,17 @@ def _relative_lengths(found: dict[str, Variance], names: tuple[str, ...]) -> np.
 
 
 def risks_of_pool(
-    x: np.ndarray, scheme: Any, d: np.ndarray
+    x: np.ndarray, scheme: SwapScheme, d: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return the risks of ascending values, by distance: by the best attacker, by the best
     constant, and of the most exposed record."""
     joint = JointLaw.of(x[evenly_spaced(x.size, MAX_EXAMINED_ROWS)], scheme, CELLS)
     found = attackers_of_pool(joint, x, scheme, d.tolist())
-    if scheme.reverse_mapping:
+    law = scheme.law
+    if law is None:
         exposed = np.array([most_exposed(x, scheme, joint, near) for near in d.tolist()])
         return found[BEST_ATTACKER], found[BEST_CONSTANT], exposed
-    law = scheme.law  # on a grid in whole steps, so that differences are not rounded
+    # on a grid in whole steps, so that differences are not rounded
     rows = law.to_units(x)
     apart = d if law.grid is None else law.grid.above(d)
     ends = (
@@ -216,29 +221,30 @@ def risks_of_pool(
 
 
 def frontier(
-    candidates: list[Candidate], accepts: Callable[[Any], bool] = lambda _: True
+    candidates: list[Candidate], accepts: Callable[[SwapScheme], bool] = lambda _: True
 ) -> list[Candidate]:
     """Return the accepted candidates that no other beats in both mean risk and loss, the cheapest
     first."""
-    found = list[Candidate]()
+    front = list[Candidate]()
     for each in sorted(candidates, key=lambda each: (each.loss, each.risk.mean())):
-        safer = not found or each.risk.mean() < found[-1].risk.mean()
+        safer = not front or each.risk.mean() < front[-1].risk.mean()
         if safer and accepts(each.scheme):
-            found.append(each)
-    return found
+            front.append(each)
+    return front
 
 
 # --- how far estimates will lie from their targets ---
 
 
 def predicted_variances(
-    x: np.ndarray, other: np.ndarray, code: np.ndarray | None, scheme: Any
+    x: np.ndarray, other: np.ndarray, code: np.ndarray | None, scheme: SwapScheme
 ) -> dict[str, Variance]:
     """Return n times the predicted variances of the estimates of all statistics, by name."""
     v = np.zeros(x.size)
-    halves = (other > split(other)).astype(np.float64)
-    for rows, values in values_by_pool(x, code) if scheme.reverse_mapping else ():
-        v[rows] = pseudo_value_variances(values, scheme)
+    halves = (other > upper_half_bound(other)).astype(np.float64)
+    if isinstance(scheme, ReverseMappingScheme):
+        for rows, values in values_by_pool(x, code):
+            v[rows] = pseudo_value_variances(values, scheme)
     with np.errstate(all="ignore"):  # of constant columns
         found = moment_variances(x, other, code, scheme, v)
         found["difference"] = moment_variances(x, halves, code, scheme, v)["slope"]
@@ -249,7 +255,7 @@ def predicted_variances(
 
 
 def moment_variances(
-    x: np.ndarray, other: np.ndarray, code: np.ndarray | None, scheme: Any, v: np.ndarray
+    x: np.ndarray, other: np.ndarray, code: np.ndarray | None, scheme: SwapScheme, v: np.ndarray
 ) -> dict[str, Variance]:
     """Return n times the variances of the mean, the standard deviation, and the correlation with
     and slope on another column."""
@@ -266,7 +272,7 @@ def moment_variances(
         weights
     )
     sample = both - file
-    if scheme.reverse_mapping:
+    if scheme.law is None:
         pool = np.zeros(x.size, dtype=np.int64) if code is None else code
         # as sums over pools are fixed
         about = other - (np.bincount(pool, other) / np.bincount(pool))[pool]
@@ -303,7 +309,7 @@ def released_moments(originals: PairMoments, law: Law) -> PairMoments:
     return originals._replace(sums=sums, alone=sums[:, :3, 0])
 
 
-def pseudo_value_variances(x: np.ndarray, scheme: Any) -> np.ndarray:
+def pseudo_value_variances(x: np.ndarray, scheme: ReverseMappingScheme) -> np.ndarray:
     """Return the variance V(x) of pseudo-values after reverse mapping, for ascending x.
 
     It is infinite where the estimators refuse. In long files it is computed for evenly spaced
@@ -323,13 +329,13 @@ def pseudo_value_variances(x: np.ndarray, scheme: Any) -> np.ndarray:
     return np.asarray(np.interp(x, some, (second - first**2)[file.cell]))
 
 
-def cdf_variances(x: np.ndarray, scheme: Any) -> Variance:
+def cdf_variances(x: np.ndarray, scheme: SwapScheme) -> Variance:
     """Return n times the variances of T at the deciles, which donor pools do not change."""
     points = lower_quantiles(x, DECILE_PROBABILITIES)
     law = scheme.law
     at = np.searchsorted(x, points, side="right") / x.size
     file = np.zeros(points.size)
-    if not scheme.reverse_mapping:
+    if law is not None:
         counted = by_value(law.to_units(x))._replace(unit=law.sigma)  # of values without steps
         sums = CdfSums(
             counted, masking(law, None), shared_donors=scheme.shared_donors, expected=True
@@ -338,7 +344,7 @@ def cdf_variances(x: np.ndarray, scheme: Any) -> Variance:
     return Variance(file, at * (1.0 - at))
 
 
-def quantile_variances(x: np.ndarray, scheme: Any, t: Variance) -> np.ndarray:
+def quantile_variances(x: np.ndarray, scheme: SwapScheme, t: Variance) -> np.ndarray:
     """Return n times the variances of the estimated deciles, in two rows.
 
     The first row is the variance about the file, the second what sampling from a population adds.
@@ -349,14 +355,15 @@ def quantile_variances(x: np.ndarray, scheme: Any, t: Variance) -> np.ndarray:
 
     n = x.size
     p = scheme.p
+    law = scheme.law
     nodes = ndtri((np.arange(ERROR_NODES) + 0.5) / ERROR_NODES)
     error = np.array([t.standard_error(n, target) for target in ("file", "population")])
-    if not scheme.reverse_mapping and crossing_of(p, n) == "rearranged":
+    if law is not None and crossing_of(p, n) == "rearranged":
         ends = lower_quantiles(
             x, DECILE_PROBABILITIES + error * np.reshape([-1.0, 0.0, 1.0], (3, 1, 1))
         )
         apart = ends[..., None] - x[evenly_spaced(n, MAX_REPRESENTED_RECORDS)]
-        noise = 0.5 * (1.0 + np.sign(apart) * scheme.law.noise_within(np.abs(apart)))
+        noise = 0.5 * (1.0 + np.sign(apart) * law.noise_within(np.abs(apart)))
         released = (p * (apart >= 0.0) + (1.0 - p) * noise).mean(axis=-1)  # the share up to there
         k = np.array([[0], [1]]) - (not scheme.shared_donors)
         error *= np.sqrt(kept_variance(n, p, np.diff(released, axis=0), error, n * error**2, k))

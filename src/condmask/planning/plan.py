@@ -1,19 +1,24 @@
-"""Plan a release: find the cheapest scheme under caps on risk, or the safest under caps on errors."""
+"""Plan a release: find the cheapest scheme under caps on risk, or the safest under caps on
+errors.
+"""
 
 from collections.abc import Mapping
 from itertools import product
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from condmask import _checks, frames
 from condmask.disclosure.choose import is_skewed
 from condmask.disclosure.sample import two_digits
 from condmask.disclosure.unmasked import Table
 from condmask.errors import ArgumentError, ArgumentTypeError, CondmaskError
+from condmask.frames import DataFrame
 from condmask.inference.interval import TARGETS
 from condmask.marks import refuse_marked
 from condmask.masking.parameters import CHOICES, NOT_REVERSE_MAPPING
+from condmask.masking.swap_scheme import SwapScheme
 from condmask.missing_codes import numbers_of
 from condmask.own_grid import own_grid
 from condmask.planning.candidates import (
@@ -37,103 +42,105 @@ SIGMA_SHARES = np.array([0.1, 0.15, 0.25, 0.35, 0.5, 0.7, 1.0, 1.4, 2.0])
 LOG_SIGMAS = (0.05, 0.1, 0.15, 0.2, 0.3, 0.4, 0.5, 0.7, 1.0)
 # a class of schemes, and its parameters but p and sigma
 Way = tuple[type[ConditionalMasking] | type[ReverseMapping], dict[str, Any]]
+CapKey = TypeVar("CapKey", float, str)  # of caps: distances, or names of statistics
 MAX_LOSS_RATIO = 1.5  # of the loss of the safest suggestion to the smallest loss
 
 
 def plan(
-    x: Any,
+    x: ArrayLike,
     *,
     max_risk: Mapping[float, float] | None = None,
     max_record_risk: Mapping[float, float] | None = None,
     max_error: Mapping[str, float] | None = None,
-    d: Any = None,
-    other: Any = None,
-    p: Any = None,
-    sigma: Any = None,
+    d: ArrayLike | None = None,
+    other: ArrayLike | None = None,
+    p: ArrayLike | None = None,
+    sigma: ArrayLike | None = None,
     reverse_mapping: bool | None = None,
     scale: str | None = None,
-    strata: Any = None,
+    strata: DataFrame | None = None,
     target: str = "population",
     **options: Any,
 ) -> Plan:
     """Choose p, sigma and noise for a file: risk against errors, computed before anything is
-    masked.
+        masked.
 
-    Parameters
-    ----------
-    x : array_like or series of shape (n,)
-        Original values; missing ones are left out.
-    max_risk : dict of float to float, optional
-        By distance d, the largest share of records that the best attacker of `risk` may guess
-        closer than d.
-    max_record_risk : dict of float to float, optional
-        By distance d, the largest chance for any single record that its released value is nearer
-        than d to its own. For the same `max_risk`, few swaps and wide noise cost least, but leave
-        records that were not swapped most exposed to chance. This cap limits that.
-    max_error : dict of str to float, optional
-        The largest standard error, in the units of the data, of the estimate of "mean", "std",
-        "quantile 0.1" ... "quantile 0.9" and, with `other`, "correlation", "slope" or
-        "difference".
-    d : float or array_like, optional
-        Distances at which risks are computed. By default those of `max_risk` and
-        `max_record_risk`; without caps, a quarter of the standard deviation, to one digit.
-    other : array_like of shape (n,), optional
-        A column that is not masked, for the errors of its correlation with `x`, of the slope of
-        `x` on it, and of the difference in means between the records above its median and the
-        rest.
-    p, sigma : float or sequence of float, optional
-        Values tried in all combinations. By default nine of each, sigma from a tenth of the
-        standard deviation to twice that, or from .05 to 1 on the log scale.
-    reverse_mapping : bool, optional
-        Whether to try schemes with or without reverse mapping; by default both.
-    scale : {"linear", "log"}, optional
-        Scale for schemes with reverse mapping. By default "linear"; for amounts, if `sigma` is
-        left out, "log". Amounts are columns without negative values whose upper half spreads more
-        than twice as far as the lower one (the 10%, 50% and 90% quantiles of those above 0).
-    strata : data frame or dict of columns, optional
-        Columns within whose groups donors are drawn; several are crossed.
-    target : {"population", "file"}
-        What errors in `max_error` and in tables refer to: the population from which the file is a
-        sample, or the original file.
-    **options
-        Others of `ReverseMapping` and `ConditionalMasking`: noise, small_strata, missing (codes are
-        left out of `other`, too), missing_as; and of `ConditionalMasking` alone donors, decimals,
-        step, by default a step that suits the data.
+        Parameters
+        ----------
+        x : array_like or series of shape (n,)
+            Original values; missing ones are left out.
+        max_risk : dict of float to float, optional
+            By distance d, the largest share of records that the best attacker of `risk` may guess
+            closer than d.
+        max_record_risk : dict of float to float, optional
+            By distance d, the largest chance for any single record that its released value is nearer
+            than d to its own. For the same `max_risk`, few swaps and wide noise cost least, but leave
+            records that were not swapped most exposed to chance. This cap limits that.
+        max_error : dict of str to float, optional
+            The largest standard error, in the units of the data, of the estimate of "mean", "std",
+            "quantile 0.1" ... "quantile 0.9" and, with `other`, "correlation", "slope" or
+            "difference".
+        d : float or array_like, optional
+            Distances at which risks are computed. By default those of `max_risk` and
+            `max_record_risk`; without caps, a quarter of the standard deviation, to one digit.
+        other : array_like of shape (n,), optional
+            A column that is not masked, for the errors of its correlation with `x`, of the slope of
+            `x` on it, and of the difference in means between the records above its median and the
+            rest.
+        p, sigma : float or sequence of float, optional
+            Values tried in all combinations. By default nine of each, sigma from a tenth of the
+            standard deviation to twice that, or from .05 to 1 on the log scale.
+        reverse_mapping : bool, optional
+            Whether to try schemes with or without reverse mapping; by default both.
+        scale : {"linear", "log"}, optional
+            Scale for schemes with reverse mapping. By default "linear"; for amounts, if `sigma` is
+            left out, "log". Amounts are columns without negative values whose upper half spreads more
+            than twice as far as the lower one (the 10%, 50% and 90% quantiles of those above 0).
+        strata : data frame or dict of columns, optional
+            Columns within whose groups donors are drawn; several are crossed.
+        target : {"population", "file"}
+            What errors in `max_error` and in tables refer to: the population from which the file is a
+            sample, or the original file.
+        **options
+            Others of `ReverseMapping` and `ConditionalMasking`: noise, small_strata, missing (codes are
+            left out of `other`, too), missing_as; and of `ConditionalMasking` alone donors, decimals,
+            step, by default a step that suits the data.
 
-    Returns
-    -------
-    Plan
-        All schemes with risk and errors, the frontier, and up to three suggestions that `mask`
-        accepts for this column, none beaten by another in both mean risk and loss: the "most
-        useful" has the shortest intervals of the schemes that keep the caps; the "safest" has the
-        least risk of those with intervals at most half as long again, or of all where there are
-        caps on errors alone; "balanced" lies between them.
+        Returns
+        -------
+        Plan
+            All schemes with risk and errors, the frontier, and up to three suggestions that `mask`
+            accepts for this column, none beaten by another in both mean risk and loss: the "most
+            useful" has the shortest intervals of the schemes that keep the caps; the "safest" has the
+            least risk of those with intervals at most half as long again, or of all where there are
+            caps on errors alone; "balanced" lies between them.
 
-    Raises
-    ------
-    ValueError
-        If a cap is met by no scheme tried; if names or distances are wrong; if no scheme can mask
-        the data; if values look like codes for missing ones and `missing` does not say whether
-        they are; if the index of `other` or of a column of `strata` has the labels of `x` in
-        another order.
+        Raises
+        ------
+        ValueError
+            If a cap is met by no scheme tried; if names or distances are wrong; if no scheme can mask
+            the data; if values look like codes for missing ones and `missing` does not say whether
+            they are; if the index of `other` or of a column of `strata` has the labels of `x` in
+            another order.
 
-    Notes
-    -----
-    Risks are those of the best attacker of `risk`, of up to 16,384 records in 512 cells. Standard
-    errors follow from the originals by the theorem of docs/inference.rst. By reverse mapping,
-    errors about the file are 0 for statistics of the column alone. Only the chances of rare values
-    are simulated. docs/guide_publisher.rst goes from a file to a decision.
+        Notes
+        -----
+        Risks are those of the best attacker of `risk`, of up to 16,384 records in 512 cells. Standard
+        errors follow from the originals by the theorem of docs/inference.rst. By reverse mapping,
+        errors about the file are 0 for statistics of the column alone. Only the chances of rare values
+        are simulated. docs/guide_publisher.rst goes from a file to a decision.
 
-    Cost: about .03 s a scheme for 100,000 records, and the audits of the schemes suggested.
+        Cost: about .03 s a scheme for 100,000 records, and the audits of the schemes suggested.
 
-    Examples
-    --------
-    >>> import numpy as np
-    >>> import condmask as cm
-    >>> x = np.random.default_rng(1).laplace(10, 1000, 5_000)
-    >>> found = cm.plan(x, max_risk={500: 0.45}, p=[0.3, 0.6], sigma=[500.0, 1000.0, 2000.0])
-    >>> found.best.scheme
-    ReverseMapping(p=0.3, sigma=1000.0, aggregate_ends=3)
+        Examples
+        --------
+        >>> import numpy as np
+    from numpy.typing import ArrayLike
+        >>> import condmask as cm
+        >>> x = np.random.default_rng(1).laplace(10, 1000, 5_000)
+        >>> found = cm.plan(x, max_risk={500: 0.45}, p=[0.3, 0.6], sigma=[500.0, 1000.0, 2000.0])
+        >>> found.best.scheme
+        ReverseMapping(p=0.3, sigma=1000.0, aggregate_ends=3)
     """
     target = _checks.choice(target, "target", tuple(TARGETS))
     options["strata"] = None if strata is None else tuple(frames.column_names(strata))
@@ -170,7 +177,11 @@ def plan(
 
 
 def _evaluated_candidates(
-    column: PlannedColumn, p: Any, sigma: Any, ways: list[Way], d: np.ndarray
+    column: PlannedColumn,
+    p: ArrayLike | None,
+    sigma: ArrayLike | None,
+    ways: list[Way],
+    d: np.ndarray,
 ) -> list[Candidate]:
     """Return every combination that can mask the data and be undone, with risks and errors.
 
@@ -180,16 +191,16 @@ def _evaluated_candidates(
     refusal = None
     chances = _checks.reals(DEFAULT_P if p is None else p, "p").ravel().tolist()
     for method, options in ways:
-        own = (
-            LOG_SIGMAS
-            if options.get("scale") == "log"
-            else [*map(two_digits, SIGMA_SHARES * column.x.std())]
-        )
-        tried = _checks.reals(own if sigma is None else sigma, "sigma").ravel().tolist()
-        for size, chance in product(tried, chances):
+        defaults = [two_digits(size) for size in SIGMA_SHARES * column.x.std()]
+        if options.get("scale") == "log":
+            defaults = [*LOG_SIGMAS]
+        sigmas = _checks.reals(defaults if sigma is None else sigma, "sigma").ravel().tolist()
+        for size, chance in product(sigmas, chances):
             try:
-                named = options if method.reverse_mapping else _with_step(column, size, options)
-                found.append(evaluate(column, method(chance, size, **named), d))
+                scheme: SwapScheme = method(chance, size, **options)
+                if not {"decimals", "step"} & options.keys():
+                    scheme = _on_own_grid(column, scheme)
+                found.append(evaluate(column, scheme, d))
             except CondmaskError as error:
                 refusal = error
     if not found:
@@ -197,15 +208,15 @@ def _evaluated_candidates(
     return found
 
 
-def _with_step(column: PlannedColumn, sigma: float, options: dict[str, Any]) -> dict[str, Any]:
-    """Return the options with the step of the data's own grid, if it has one.
+def _on_own_grid(column: PlannedColumn, scheme: SwapScheme) -> SwapScheme:
+    """Return the scheme with the step of the grid of the data, if it rounds and they have one.
 
     Data are rounded to a default step, but refused if they do not lie on a step that is named.
     """
-    if {"decimals", "step"} & options.keys():
-        return options
-    step = own_grid(column.x, column.whole.kind, _checks.positive(sigma, "sigma"))
-    return options | {"step": float(step)} if step else options
+    if not scheme.rounds:
+        return scheme
+    step = own_grid(column.x, column.whole.kind, scheme.sigma)
+    return scheme.with_parameters(step=float(step)) if step else scheme
 
 
 def _suggestions(front: list[Candidate], most: float) -> dict[str, Candidate]:
@@ -229,19 +240,22 @@ def _suggestions(front: list[Candidate], most: float) -> dict[str, Candidate]:
     }
 
 
-def _unmet_caps(rows: list[dict[str, Any]], caps: dict[str, float]) -> str:
+def _unmet_caps(rows: list[dict[str, float]], caps: dict[str, float]) -> str:
     """Return the message of a plan in which no scheme keeps the caps."""
     least = {key: min(row[key] for row in rows) for key in caps}
     said = " and ".join(
         f"{key} at most {cap:g} (the least is {least[key]:.4g})" for key, cap in caps.items()
     )
-    return f"max_risk and others must be met by one of the {len(rows)} schemes tried, got none with {said}"
+    rule = f"max_risk and others must be met by one of the {len(rows)} schemes tried"
+    return f"{rule}, got none with {said}"
 
 
 # --- arguments ---
 
 
-def _planned_column(x: Any, other: Any, strata: Any, common: ConditionalMasking) -> PlannedColumn:
+def _planned_column(
+    x: ArrayLike, other: ArrayLike | None, strata: DataFrame | None, common: ConditionalMasking
+) -> PlannedColumn:
     """Return the column of a plan; refuse values that look like codes nobody declared."""
     refuse_marked(x, "x")
     refuse_other_order({"other": other, "strata": strata}, labels_of_rows(x, "x"))
@@ -262,21 +276,23 @@ def _planned_column(x: Any, other: Any, strata: Any, common: ConditionalMasking)
     _checks.at_least_two(rows.size, "x")
     table = Table(values, pool)
     whole = column._replace(array=values[name])
-    x = values[name][rows]
+    planned = values[name][rows]
     code = None if pool is None else pool[rows]
-    for values, of in ((x, "x"), (beside[rows], "other")):
-        _checks.positive(float(values.std()), f"the standard deviation of {of}")
-    return PlannedColumn(x, beside[rows], other is not None, code, table, labels, name, whole, {})
+    for sorted_values, of in ((planned, "x"), (beside[rows], "other")):
+        _checks.positive(float(sorted_values.std()), f"the standard deviation of {of}")
+    return PlannedColumn(
+        planned, beside[rows], other is not None, code, table, labels, name, whole, {}
+    )
 
 
-def _checked_caps(given: Any, name: str) -> dict[Any, float]:
+def _checked_caps(given: Mapping[CapKey, float] | None, name: str) -> dict[CapKey, float]:
     """Return caps by key, all of them positive."""
     known = given is None or (isinstance(given, Mapping) and len(given) > 0)
     _checks.require(known, f"{name} must be a dict of caps", given, ArgumentTypeError)
     return {key: _checks.positive(cap, name) for key, cap in (given or {}).items()}
 
 
-def _planned_distances(d: Any, caps: list[Any], x: np.ndarray) -> np.ndarray:
+def _planned_distances(d: ArrayLike | None, caps: list[float], x: np.ndarray) -> np.ndarray:
     """Return the distances of `d` and of the caps, ascending; a default if there are none."""
     given = [] if d is None else np.ravel(_checks.finite_distances(d, "d")).tolist()
     given += [_checks.positive(near, "a distance of max_risk or max_record_risk") for near in caps]

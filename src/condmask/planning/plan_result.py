@@ -89,7 +89,7 @@ class Plan:
 
     def to_frame(self) -> Any:
         """Return the rows as a pandas data frame."""
-        return frames.of_rows(self.rows())
+        return frames.frame_of_rows(self.rows())
 
     def to_dict(self) -> dict[str, Any]:
         """Return the plan in terms of JSON: "n", "d", "constant", "target", "caps", "schemes",
@@ -107,7 +107,7 @@ class Plan:
             "suggestions": suggestions,
         }
 
-    def plot(self, path: str | os.PathLike[str] | None = None, *, ax: Any = None) -> Any:
+    def plot(self, path: str | os.PathLike[str] | None = None, *, ax: object = None) -> Any:
         """Draw risk against the length of intervals: all schemes, the frontier, the suggestions.
 
         Needs matplotlib (``pip install condmask[plot]``).
@@ -154,14 +154,15 @@ class Plan:
         lines = [f"{len(self.candidates)} schemes tried on {self.n:,} records{kept}"]
         for d, share in zip(self.d, self.constant, strict=True):
             lines.append(
-                f"without any release, a constant guess is closer than d = {d:g} to {share:.1%} of the values"
+                f"without any release, a constant guess is closer than d = {d:g} to {share:.1%} "
+                "of the values"
             )
         for name, each in self.suggestions.items():
             longer = f"  intervals {each.loss:.2f} times as long as without masking"
             lines += ["", f"{name}: {each.scheme!r}", longer]
             lines += [
-                f"  closer than d = {d:g}: the best attacker guesses {risk:.1%} of the values; the most "
-                f"exposed record shows such a value with probability {exposed:.1%}"
+                f"  closer than d = {d:g}: the best attacker guesses {risk:.1%} of the values; "
+                f"the most exposed record shows such a value with probability {exposed:.1%}"
                 for d, risk, exposed in zip(self.d, each.risk, each.record_risk, strict=True)
             ]
             errors = getattr(each, self.target).items()

@@ -12,7 +12,7 @@ BAR_STANDARD_ERRORS = 2.0  # Monte Carlo standard errors to either side
 BAR_TITLE = f"bars: \N{PLUS-MINUS SIGN}{BAR_STANDARD_ERRORS:g} Monte Carlo standard errors"
 
 
-def bias_and_rmse(rows: list[dict[str, Any]], path: panels.PicturePath, ax: Any) -> Any:
+def bias_and_rmse(rows: list[dict[str, Any]], path: panels.PicturePath, ax: object) -> Any:
     """Draw bias and RMSE with bars of their Monte Carlo errors; return the two axes."""
     lines: dict[str, list[dict[str, Any]]] = {}
     for row in rows:

@@ -30,7 +30,7 @@ def errors_by_method(
     missing: Iterable[str],
     name: str,
     path: panels.PicturePath,
-    ax: Any,
+    ax: object,
 ) -> Any:
     """Draw errors as multiples of the error in the first row that has one.
 

@@ -55,7 +55,7 @@ def series_style(k: int) -> dict[str, Any]:
 
 
 def begin_figure(
-    ax: Any, count: int, path: PicturePath, *, size: tuple[float, float], **layout: Any
+    ax: object, count: int, path: PicturePath, *, size: tuple[float, float], **layout: Any
 ) -> list[Any]:
     """Return axes to draw in: the given ones, or those of a new figure.
 

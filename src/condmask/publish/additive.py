@@ -1,10 +1,10 @@
-"""Additive noise: every record shows its value plus noise. A method to compare conditional masking
-with."""
+"""Mask by additive noise, a method to compare conditional masking with."""
 
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from condmask import _checks
 from condmask.estimates.from_values import Estimates, estimate_records
@@ -44,7 +44,7 @@ class AdditiveNoise(Scheme):
         object.__setattr__(self, "noise", _checks.choice(noise, "noise", NOISES))
 
     def mask_rows(self, x: np.ndarray, stream: np.random.Generator, others: Columns) -> np.ndarray:
-        """Every row of x, masked on its own."""
+        """Mask every row of x on its own."""
         return np.asarray(x + self.law.draw(stream, x.shape))
 
     @property
@@ -53,11 +53,11 @@ class AdditiveNoise(Scheme):
         return Law(0.0, self.noise, self.sigma)
 
     def sentence(self) -> str:
-        """How a column was masked, for readers of the release."""
+        """Describe how a column was masked, for readers of the release."""
         return f"{self.noise} noise of standard deviation {self.sigma:g} was added to every value."
 
-    def estimate(self, z: Any, *, nan_policy: str = "omit", workers: int = 1) -> Estimates:
-        """The analyst's view of noisy values.
+    def estimate(self, z: ArrayLike, *, nan_policy: str = "omit", workers: int = 1) -> Estimates:
+        """Estimate the original values from the noisy ones.
 
         Parameters
         ----------

@@ -182,7 +182,7 @@ def attempt_file(
     if task.in_parts:
         task = stages.choose_by_first(task, only, obstacles)
         del only  # one part at a time is held
-        task = stages.on_own_grids(task)
+        task = stages.with_own_grids(task)
         inspected = stages.inspect_parts(task, files.progress, obstacles, again=files.again)
         figures: Mapping[str, Figures] = stages.settle_parts(task)
         prepared: Iterable[Any] = stages.parts_as_released(task)

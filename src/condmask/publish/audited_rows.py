@@ -1,7 +1,7 @@
-"""The rows of a long table by which it is audited: some from all over it, with whole units.
+"""Select the rows by which a long table is audited: some from all over it, with whole units.
 
-A unit is a firm, a household or a person that repeats; what it tells is told by all of its records
-together, so the audit needs all rows of some units.
+A unit is a firm, a household or a person that repeats. An attacker uses all its records together,
+so the audit needs all rows of some units.
 """
 
 from collections.abc import Callable, Iterable
@@ -14,7 +14,7 @@ from condmask._blocks import evenly_spaced
 from condmask.disclosure.unmasked import Table, clear_of
 from condmask.files.arrow import ArrowTable, pa, pc
 
-MAX_UNITS = 256  # of which all rows are audited
+MAX_AUDITED_UNITS = 256  # of which all rows are audited
 
 
 class Units(NamedTuple):
@@ -57,7 +57,7 @@ def units_in(sample: ArrowTable, audited: Table) -> Units | None:
     column = next((name for name in audited.clear.units if name in sample.column_names), None)
     if column is None:
         return None
-    rows = evenly_spaced(len(sample), MAX_UNITS)
+    rows = evenly_spaced(len(sample), MAX_AUDITED_UNITS)
     return Units(column, frames.without_dictionary(sample[column].take(rows)).unique())
 
 
@@ -67,6 +67,6 @@ def with_whole_units(sample: ArrowTable, units: Units, read_rows: ReadRows) -> A
     return pa.concat_tables(tables, promote_options="default")
 
 
-def audited_table(frame: Any, values: dict[str, np.ndarray]) -> Table:
+def audited_table(frame: object, values: dict[str, np.ndarray]) -> Table:
     """Return sampled rows as the audit takes them, without donor pools."""
     return Table(values, None, clear_of(frame, values), "sample")

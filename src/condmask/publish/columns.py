@@ -1,4 +1,4 @@
-"""Columns of a release in memory or in files, read on first use: whole, or part by part."""
+"""Read columns of a release, in memory or in files, on first use: whole, or part by part."""
 
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -72,7 +72,7 @@ class Frame:
         self.names: list[str] = [*frames.column_names(table), *frames.level_names(table)]
         self.marks = marks
         self.audited = audited
-        self.row_labels = labels_of_rows(table, "release.data", of=RELEASE)
+        self.row_labels: Known = labels_of_rows(table, "release.data", of=RELEASE)
 
     def __getstate__(self) -> dict[str, Any]:
         # hashed under the user's key, so that nobody can test values on a pickled release
@@ -117,7 +117,7 @@ class MaskedColumn(Records):
         self._needed = dict.fromkeys([name, *self._strata, *self._patterns])
         self._pooled = len(self._needed) > 1 or len(published.parts) > 1
         self._files = source if isinstance(source, Source) else None
-        self.refusal = None
+        self.refusal: str | None = None
 
     def __reduce__(self) -> tuple[Any, ...]:
         # files are not opened again where an estimate is unpickled
@@ -155,7 +155,7 @@ class MaskedColumn(Records):
             Reads another column of the table.
         """
         if not self._scheme.estimators:
-            self._scheme.estimate(None)  # refuses
+            self._scheme.estimate(())  # refuses
         if self._files is not None:
             self._files.require(self._needed)
         sizes: list[int] = []  # of the parts, once they were read
@@ -196,7 +196,7 @@ class MaskedColumn(Records):
         return super().parts() if self._files is None else self._read(names)
 
     def _values_by_part(self, sizes: list[int] | None = None) -> Iterator[tuple[np.ndarray, str]]:
-        """Yield by part the values and the kind of their column; append their number to `sizes`."""
+        """Yield by part the values and their column's kind; append their number to `sizes`."""
         for table in self.source.parts([self.name]):
             values, stored = self._values(table, self.name)
             if sizes is not None:

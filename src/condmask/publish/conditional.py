@@ -1,5 +1,4 @@
-"""Conditional masking with noise on a grid, with the audit of what it releases and its
-estimators."""
+"""Define `ConditionalMasking`: noise on a grid, with the audit of releases and the estimators."""
 
 import inspect
 import warnings
@@ -131,7 +130,8 @@ class ConditionalMasking(SwapMasking, ConditionalScheme):
             if given[name] != default:
                 call = f"cm.ReverseMapping({self.p!r}, {self.sigma!r}, {name}={given[name]!r})"
                 raise ArgumentError(
-                    f"{name} must be left out of ConditionalMasking, got {given[name]!r}: use {call}"
+                    f"{name} must be left out of ConditionalMasking, got {given[name]!r}: use "
+                    f"{call}"
                 )
 
 

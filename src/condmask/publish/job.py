@@ -1,4 +1,4 @@
-"""The job of a release: its checked arguments, and each step that they decide.
+"""Check the arguments of a release, and take each step that they decide.
 
 The steps come in this order: `kept_rows` and `inspect` (all that is seen at once), `settle` (the
 choice of schemes and the attack), `statistics_of` and `metadata_of` (what is published). A job
@@ -25,6 +25,7 @@ from condmask.files.about import Published
 from condmask.files.arrow import ArrowTable
 from condmask.frames import DataFrame
 from condmask.masking.scheme import Scheme, together
+from condmask.masking.swap_scheme import SwapScheme
 from condmask.missing_codes import GivenCodes, values_of
 from condmask.own_grid import on_own_grids
 from condmask.publish import usefulness
@@ -40,7 +41,7 @@ from condmask.publish.part_statistics import (
 )
 from condmask.publish.prepare import Prepared, in_units, least_pool, look, settled
 from condmask.publish.reverse_mapping import ReverseMapping
-from condmask.publish.rounding import asked, shift_of
+from condmask.publish.rounding import check_round, shift_of
 from condmask.publish.settling import SETTLED_TOO
 from condmask.strata import not_masked, with_rare_gaps
 
@@ -120,7 +121,7 @@ class Job:
         steps: tuple[str, ...] | None = None,
     ) -> None:
         self.names: tuple[str, ...] = ()
-        self.schemes: dict[str, Any] = {}
+        self.schemes: dict[str, Scheme] = {}
         self.chosen: dict[str, Choice] = {}
         self._strata = strata
         refusals = Refusals()
@@ -149,7 +150,7 @@ class Job:
         refusals.raise_all()
         first = next(iter(self.schemes.values()))
         self.groups: tuple[str, ...] = not_masked(first.strata, self.schemes)
-        self.round: bool = asked(round, self.schemes)
+        self.round: bool = check_round(round, self.schemes)
         used = [name for name in self.drop if name in (*self.schemes, *self.groups)]
         rule = "drop must be columns that are neither masked nor strata"
         _checks.require(not used, rule, used)
@@ -160,7 +161,9 @@ class Job:
         self.limits: Limits | None = limits if audited else None
         self.accepted: tuple[str, ...] = _in_order(accepted)
 
-    def _set_schemes(self, schemes: Any, missing: GivenCodes, *, may_choose: bool) -> None:
+    def _set_schemes(
+        self, schemes: GivenSchemes, missing: GivenCodes, *, may_choose: bool
+    ) -> None:
         """Check the given schemes, or make those by which columns given by name are inspected."""
         by_name = may_choose and isinstance(schemes, str | list | tuple)
         if by_name:
@@ -173,10 +176,9 @@ class Job:
         self._options: dict[str, Any] = {"missing": missing}
         if self._strata is not None:
             self._options |= {"strata": self._strata, "small_strata": "merge"}
-        if by_name:
-            scheme = self._new_scheme(0.6, 1.0)
-            schemes = dict.fromkeys(self.names, scheme)
-        self.schemes = together(schemes, self._strata)
+        scheme = self._new_scheme
+        given: Any = dict.fromkeys(self.names, scheme(0.6, 1.0)) if by_name else schemes
+        self.schemes = together(given, self._strata)
         if open_ends(self.schemes) and not may_choose:
             raise ArgumentError("aggregate_ends must be a number in a table of Dask, got 'auto'")
 
@@ -314,11 +316,14 @@ class Job:
 
     def warn_of_use(self, frame: DataFrame, part: Prepared) -> None:
         """Warn of masked columns of a part by which hardly any relation can be estimated."""
+        given = self.schemes.items()
+        schemes = {name: each for name, each in given if isinstance(each, SwapScheme)}
+        if not schemes:
+            return
         pool = None if part.pools is None else part.pools.pool
         table = Table(values_of(self.schemes, part.columns), pool)
-        chosen = bool(self.chosen)
         usefulness.warn_of_use(
-            usefulness.Candidate(table, frame, self.schemes, self.limits, chosen=chosen)
+            usefulness.UnmaskedRelease(table, frame, schemes, self.limits, bool(self.chosen))
         )
 
     # --- the release as a whole ---
@@ -332,7 +337,7 @@ class Job:
         origins = {}
         for name, scheme in self.schemes.items():
             shift: tuple[float, ...] = ()
-            if self.round:
+            if self.round and scheme.grid is not None:
                 shift = shift_of(shifts(parts, name), name, scheme.grid.step)
             origins[name] = Origin(group, patterns, shift)
             warn_of_different_parts(name, [part.moments[name] for part in parts])
@@ -389,8 +394,6 @@ def warn_of_dropped(records: int, total: int) -> None:
     """Warn of how many records are left out, if any."""
     if records:
         were = "was" if records == 1 else "were"
-        text = (
-            f"{records:,} of {total:,} records {were} left out, whose gaps too few share "
-            '(rare_gaps="drop")'
-        )
+        left_out = f"{records:,} of {total:,} records {were} left out"
+        text = f'{left_out}, whose gaps too few share (rare_gaps="drop")'
         warn(text, ReleaseWarning, about="rare_gaps")

@@ -26,16 +26,18 @@ from condmask.errors import ArgumentTypeError, FileError, ReleaseError, ReleaseW
 from condmask.files.parts import Source
 from condmask.files.tables import reading
 
-NAME = "log.jsonl"
-KEY = "log.key"
+LOG_FILE = "log.jsonl"
+KEY_FILE = "log.key"
 # True for the user's log, False for none, or the path of another log
 Where = bool | str | os.PathLike[str]
 Marks = Mapping[str, np.ndarray | str]  # by column, fingerprints or their hashes
 
 
-def mark_of(values: np.ndarray) -> np.ndarray:
-    """Return the fingerprint of a column: two sums over its values, modulo 2^64, which add over
-    its parts."""
+def fingerprint(values: np.ndarray) -> np.ndarray:
+    """Return the fingerprint of a column: two sums over its values, modulo 2^64.
+
+    The fingerprint of a column is the sum of those of its parts.
+    """
     sums = np.zeros(2, np.uint64)
     for start, stop in blocks(values.size):
         part = values[start:stop] + 0.0
@@ -46,18 +48,19 @@ def mark_of(values: np.ndarray) -> np.ndarray:
 
 
 def keyed(marks: Marks) -> dict[str, str]:
-    """Return fingerprints as the log has them: hashes that reveal nothing without the user's
-    key."""
+    """Return fingerprints as logged: hashes that reveal nothing without the user's key."""
 
     def hashed(mark: np.ndarray) -> str:
-        return blake2b(mark.tobytes(), key=_key(), digest_size=16).hexdigest()
+        return blake2b(mark.tobytes(), key=_user_key(), digest_size=16).hexdigest()
 
     return {name: mark if isinstance(mark, str) else hashed(mark) for name, mark in marks.items()}
 
 
 def _mixed(words: np.ndarray) -> np.ndarray:
-    """Return words of 64 bits, each dependent on all bits of a given one (the finalizer of
-    SplitMix64)."""
+    """Mix the bits of 64-bit words: every bit of a result depends on all bits of its word.
+
+    The finalizer of SplitMix64.
+    """
     for shift, factor in ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB)):
         words = (words ^ (words >> np.uint64(shift))) * np.uint64(factor)
     return np.asarray(words ^ (words >> np.uint64(31)))
@@ -95,7 +98,7 @@ class Log:
         _checks.require(known, "log must be True, False or a path", where, ArgumentTypeError)
         self.path: Path | None = None
         if where is True:
-            self.path = folder() / NAME
+            self.path = folder() / LOG_FILE
         elif where is not False:
             self.path = Path(where)
 
@@ -103,11 +106,11 @@ class Log:
         """Refuse a place where no line or no key could be written; nothing is written there."""
         if self.path is None:
             return
-        for path in (self.path, folder() / KEY):
+        for path in (self.path, folder() / KEY_FILE):
             nearest = next(place for place in (path, *path.absolute().parents) if place.exists())
             if nearest != path and not nearest.is_dir():
                 raise unwritable(path, f"{nearest} is no folder")
-            needed = os.R_OK if nearest.name == KEY else os.W_OK
+            needed = os.R_OK if nearest.name == KEY_FILE else os.W_OK
             if nearest.is_dir():
                 needed |= os.X_OK
             if path.is_dir() or not os.access(nearest, needed):
@@ -146,7 +149,7 @@ class Log:
             return {}
         if keeps:
             _make_log(self.path)
-        elif not (self.path.exists() and (folder() / KEY).exists()):
+        elif not (self.path.exists() and (folder() / KEY_FILE).exists()):
             return {}
         with reading(self.path):
             lines = self.path.read_text().splitlines()
@@ -182,17 +185,17 @@ class Log:
         same = [name for name, mark in hashes.items() if mark in columns.values()]
         if same and not again:
             raise ReleaseError(
-                f"{_checks.listed(same)}: the same values are in {when}; both show more than either. "
-                "Publish that one alone, or, if it was given to nobody, destroy it and pass "
-                f"again=True. {self.path} lists it"
+                f"{_checks.listed(same)}: the same values are in {when}; both show more than "
+                "either. Publish that one alone, or, if it was given to nobody, destroy it and "
+                f"pass again=True. {self.path} lists it"
             )
         related = source.names if source is not None and place == entry.source else ()
         clear = [name for name in columns if name in related and name not in hashes]
         if clear and not again:
             raise ReleaseError(
-                f"{_checks.listed(clear)}: masked in {when}, of the same source, and in clear now. Drop "
-                "what was masked there, or, if that release was given to nobody or the source has become "
-                f"another one, pass again=True. {self.path} lists it"
+                f"{_checks.listed(clear)}: masked in {when}, of the same source, and in clear "
+                "now. Drop what was masked there, or, if that release was given to nobody or the "
+                f"source has become another one, pass again=True. {self.path} lists it"
             )
         if related and not same and hashes.keys() & columns.keys():
             text = (
@@ -223,12 +226,12 @@ def folder() -> Path:
     try:
         return place.expanduser() / "condmask"
     except RuntimeError:  # the user has no home
-        raise unwritable(place / "condmask" / NAME, "there is no home folder") from None
+        raise unwritable(place / "condmask" / LOG_FILE, "there is no home folder") from None
 
 
 def unwritable(path: Path, reason: str) -> FileError:
     """Return the error of a log that cannot be written, with its place and a remedy."""
-    kind = "key of the log" if path.name == KEY else "log of releases"
+    kind = "key of the log" if path.name == KEY_FILE else "log of releases"
     elsewhere = (
         ""
         if sys.platform in ("win32", "darwin")
@@ -256,9 +259,9 @@ def _make_log(path: Path) -> None:
         path.open("a").close()
 
 
-def _key() -> bytes:
+def _user_key() -> bytes:
     """Return the user's key, made on first use; only the user may read it."""
-    path = folder() / KEY
+    path = folder() / KEY_FILE
     with _keeping(path):
         if not path.exists():
             path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)

@@ -29,7 +29,7 @@ from condmask.publish.prepare import Prepared, released
 from condmask.publish.read import released_in
 from condmask.publish.release import Release
 from condmask.publish.settling import Settings
-from condmask.publish.write import Progress, write
+from condmask.publish.write import Progress, write_parts
 from condmask.row_labels import labels_of_rows
 
 LOG = logging.getLogger(__name__)
@@ -353,7 +353,9 @@ def released_file(files: Files, ready: ReadyFile) -> Release:
     masked = _masked(ready.prepared, task.job)
     rows = ready.inspected.rows
     with publishing(files.target) as hidden:
-        write(hidden, task.shape, ready.metadata, masked, rows, files.progress, task.job.workers)
+        write_parts(
+            hidden, task.shape, ready.metadata, masked, rows, files.progress, task.job.workers
+        )
     LOG.info("published %s", files.target.name)
     task.log.enter(files.target, ready.inspected.entry, task.job.accepted)
     return released_in(files.target, workers=task.job.workers, chosen=task.job.chosen)

@@ -1,4 +1,4 @@
-"""A table to be masked, of which each column is unwrapped once, however often it is needed."""
+"""Unwrap each column of a table to be masked once, however often it is needed."""
 
 from collections.abc import Callable, Iterable
 

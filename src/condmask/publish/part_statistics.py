@@ -1,4 +1,4 @@
-"""Statistics of the parts of a release: for its metadata, for the log, and for its warnings."""
+"""Collect statistics of the parts of a release: for its metadata, the log and warnings."""
 
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -6,13 +6,13 @@ from typing import NamedTuple
 import numpy as np
 
 from condmask.errors import ReleaseWarning, warn
-from condmask.publish.log import mark_of
+from condmask.publish.log import fingerprint
 from condmask.publish.prepare import Prepared
-from condmask.publish.rounding import Moved
+from condmask.publish.rounding import RoundingShift
 
 MAX_BETWEEN_SHARE = 0.1  # of the variance that parts explain, beyond which a warning says so
 
-Moments = tuple[float, float, float]  # number, sum and sum of squares of the values
+SumsOfPowers = tuple[float, float, float]  # number, sum and sum of squares of the values
 
 
 class PartStatistics(NamedTuple):
@@ -24,7 +24,7 @@ class PartStatistics(NamedTuple):
         The number of records.
     patterns : tuple of str
         Columns of which a donor must miss the same values as the record.
-    moved : dict of str to Moved
+    moved : dict of str to RoundingShift
         By column, how far rounding to the grid moved values; empty without rounding.
     marks : dict of str to ndarray of uint64, shape (2,)
         Fingerprints that let the log recognise the columns; those of several parts add up.
@@ -34,9 +34,9 @@ class PartStatistics(NamedTuple):
 
     records: int
     patterns: tuple[str, ...]
-    moved: dict[str, Moved]
+    moved: dict[str, RoundingShift]
     marks: dict[str, np.ndarray]
-    moments: dict[str, Moments]
+    moments: dict[str, SumsOfPowers]
 
 
 def statistics_of(part: Prepared, marks: dict[str, np.ndarray]) -> PartStatistics:
@@ -56,7 +56,7 @@ def statistics_of(part: Prepared, marks: dict[str, np.ndarray]) -> PartStatistic
 
 def fingerprints(part: Prepared) -> dict[str, np.ndarray]:
     """Return by column two sums over all values, by which the log recognises the column."""
-    return {name: mark_of(column.array) for name, column in part.columns.items()}
+    return {name: fingerprint(column.array) for name, column in part.columns.items()}
 
 
 def summed_marks(parts: Sequence[PartStatistics]) -> dict[str, np.ndarray]:
@@ -64,7 +64,7 @@ def summed_marks(parts: Sequence[PartStatistics]) -> dict[str, np.ndarray]:
     return {name: np.sum([part.marks[name] for part in parts], axis=0) for name in parts[0].marks}
 
 
-def warn_of_different_parts(name: str, moments: Sequence[Moments]) -> None:
+def warn_of_different_parts(name: str, moments: Sequence[SumsOfPowers]) -> None:
     """Warn where the parts of a column differ.
 
     Swapped records get values of their own part, so the place of a record would tell something of
@@ -89,6 +89,6 @@ def first_patterns(parts: Sequence[PartStatistics]) -> tuple[str, ...]:
     return next((part.patterns for part in parts if part.patterns), ())
 
 
-def shifts(parts: Sequence[PartStatistics], name: str) -> list[Moved]:
+def shifts(parts: Sequence[PartStatistics], name: str) -> list[RoundingShift]:
     """Return by part how far rounding moved the values of a column."""
     return [part.moved[name] for part in parts]

@@ -1,4 +1,4 @@
-"""Columns on their way to being masked: without codes, rounded, in donor pools, audited.
+"""Prepare columns for masking: leave out codes, round, find donor pools, audit.
 
 A column, a table and a part of a file take the same path, so that all refuse the same data with
 the same messages, and all that is wrong with them at once.
@@ -22,8 +22,9 @@ from condmask.frames import Column
 from condmask.grid import nearest
 from condmask.labels import Labels
 from condmask.masking.range import check_limits
+from condmask.masking.scheme import Scheme
 from condmask.missing_codes import is_code, refuse_reachable, restore_codes
-from condmask.publish.rounding import Moved
+from condmask.publish.rounding import RoundingShift
 from condmask.strata import SMALLEST, Pools, pools_by, pools_of
 from condmask.suspected_codes import suspicion, without_any_codes
 
@@ -34,7 +35,7 @@ class Prepared(NamedTuple):
     Attributes
     ----------
     columns : dict of str to Column
-        As they came.
+        The originals in their containers.
     values : dict of str to ndarray of shape (n,)
         Without codes, NaN where a value is missing; none once all is settled.
     units : dict of str to ndarray of shape (n,)
@@ -46,8 +47,8 @@ class Prepared(NamedTuple):
         Donor pools with their records, once all is settled; None where all records are one.
     patterns : tuple of str
         The columns whose pattern of missing values parts the pools.
-    moved : dict of str to Moved
-        What rounding moved.
+    moved : dict of str to RoundingShift
+        How far rounding moved the values.
     table : Table or None
         The table that is audited; None where none is, and once all is settled.
     figures : dict of str to Figures
@@ -60,13 +61,13 @@ class Prepared(NamedTuple):
     pool: np.ndarray | None
     pools: Pools | None
     patterns: tuple[str, ...]
-    moved: dict[str, Moved]
+    moved: dict[str, RoundingShift]
     table: Table | None
     figures: Mapping[str, Figures] = {}
 
 
 def prepare(
-    schemes: Mapping[str, Any],
+    schemes: Mapping[str, Scheme],
     columns: Mapping[str, Column],
     *,
     labels: Sequence[Labels] = (),
@@ -75,7 +76,7 @@ def prepare(
     limits: Limits | None = DEFAULT_LIMITS,
     table: Callable[[dict[str, np.ndarray], np.ndarray | None], Table] = Table,
 ) -> Prepared:
-    """Columns ready to be masked, or an error that says all that is wrong with them.
+    """Return columns ready to be masked, or raise one error that says all that is wrong with them.
 
     Parameters
     ----------
@@ -110,7 +111,7 @@ def prepare(
 
 
 def look(
-    schemes: Mapping[str, Any],
+    schemes: Mapping[str, Scheme],
     columns: Mapping[str, Column],
     refusals: Refusals,
     *,
@@ -127,9 +128,12 @@ def look(
         _warn_of_codes(scheme, columns[name], name)
     values = without_any_codes(schemes, columns, nan_policy, refusals)
     moved = {}
-    for name, x in values.items() if to_grid else ():
-        values[name] = nearest(x, schemes[name].grid, columns[name].kind)
-        moved[name] = Moved.of(x, values[name])
+    for name, x in values.items():
+        grid = schemes[name].grid
+        if not to_grid or grid is None:
+            continue
+        values[name] = nearest(x, grid, columns[name].kind)
+        moved[name] = RoundingShift.between(x, values[name])
     pool: np.ndarray | None = None
     patterns: tuple[str, ...] = ()
     with refusals.collected():
@@ -167,7 +171,7 @@ def _pools_of(
 
 
 def in_units(
-    seen: Prepared, schemes: Mapping[str, Any], refusals: Refusals
+    seen: Prepared, schemes: Mapping[str, Scheme], refusals: Refusals
 ) -> dict[str, np.ndarray]:
     """Return columns as they are masked; collect those that their schemes cannot mask."""
     units = {}
@@ -183,7 +187,7 @@ def in_units(
 
 def settled(
     seen: Prepared,
-    schemes: Mapping[str, Any],
+    schemes: Mapping[str, Scheme],
     limits: Limits | None,
     *,
     by_name: bool = False,
@@ -197,11 +201,15 @@ def settled(
     return seen._replace(values={}, pools=pools, table=None)
 
 
-def released(schemes: Mapping[str, Any], made: Prepared, key: Key, workers: int) -> dict[str, Any]:
-    """Prepared columns as they are released, in the containers that they came in."""
-    found = {}
-    of = list(schemes.values())
-    masked = of[0].masked_columns(of, list(made.units.values()), key, made.pools, workers)
+def released(
+    schemes: Mapping[str, Scheme], made: Prepared, key: Key, workers: int
+) -> dict[str, Any]:
+    """Mask prepared columns and return them in the containers of the originals."""
+    containers = {}
+    in_order = list(schemes.values())
+    masked = in_order[0].masked_columns(
+        in_order, list(made.units.values()), key, made.pools, workers
+    )
     for (name, column), z in zip(made.columns.items(), masked, strict=True):
         scheme = schemes[name]
         if column.kind == "int" and (np.abs(z) > _checks.LARGEST_EXACT_INTEGER).any():
@@ -213,14 +221,17 @@ def released(schemes: Mapping[str, Any], made: Prepared, key: Key, workers: int)
             if scheme.missing_as == "null"
             else None
         )
-        found[name] = column.back(restore_codes(scheme, z, column.array, column.kind, name), nulls)
-    return found
+        containers[name] = column.back(
+            restore_codes(scheme, z, column.array, column.kind, name), nulls
+        )
+    return containers
 
 
-def _warn_of_codes(scheme: Any, column: Column, name: str) -> None:
+def _warn_of_codes(scheme: Scheme, column: Column, name: str) -> None:
     """Warn of values that look like codes where a scheme has no parameter that declares them."""
-    if "missing" in {field.name for field in fields(scheme)}:
-        return  # it asks
+    parameters = {field.name for field in fields(scheme)}  # type: ignore[arg-type]
+    if "missing" in parameters:
+        return  # without_any_codes asks about them
     codes, records = suspicion((), column.array, column.kind)
     if codes:
         nulls = 'put nulls in their place, with nan_policy="omit"'

@@ -21,7 +21,7 @@ from condmask.pairs.pair_interval import MASKED_TOGETHER
 from condmask.reverse_mapping.pairs import UNKNOWN_ERROR
 
 
-def regress(
+def regress_release(
     estimates: Mapping[str, Estimate],
     outcome: str,
     names: Sequence[str],

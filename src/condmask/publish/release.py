@@ -1,4 +1,4 @@
-"""A release: masked columns, how they were masked, and the estimates of their originals."""
+"""Define `Release`: masked columns, their schemes, and the estimates of their originals."""
 
 import os
 from collections.abc import Iterator, Mapping, Sequence
@@ -301,7 +301,9 @@ class Release(Mapping[str, Estimate]):
         """
         level = check_interval_options(confidence_level, target)[0]
         names = list(_checks.names([on] if isinstance(on, str) else on, "on"))
-        return regression.regress(self, _checks.text(outcome, "outcome"), names, level, target)
+        return regression.regress_release(
+            self, _checks.text(outcome, "outcome"), names, level, target
+        )
 
     def _column(self, name: str, as_labels: bool) -> Any:
         """Return another column, or the estimate of a masked one."""

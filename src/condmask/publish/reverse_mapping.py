@@ -1,4 +1,4 @@
-"""Reverse mapping, with the audit of what it releases and its estimators."""
+"""Define `ReverseMapping`, with the audit of releases and the estimators."""
 
 from dataclasses import dataclass
 from typing import ClassVar

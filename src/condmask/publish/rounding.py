@@ -1,20 +1,21 @@
-"""Data rounded to the steps of their schemes before they are masked, so that swapped and kept
-values lie on one grid; and how far that moves their means and their largest values.
+"""Round data to the steps of their schemes before masking, so that swapped and kept values lie on
+one grid, and report how far that moves their means and their largest values.
 
 A value becomes floor(x / step + 1/2) steps, ties up as the data are written (`grid.nearest`).
 """
 
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple, Self
+from typing import NamedTuple, Self
 
 import numpy as np
 
 from condmask import _checks
 from condmask.errors import ReleaseWarning, warn
+from condmask.masking.scheme import Scheme
 
 
-def asked(value: Any, schemes: Mapping[str, Any]) -> bool:
-    """Whether to round the data; refused if there is no grid to round to."""
+def check_round(value: bool, schemes: Mapping[str, Scheme]) -> bool:
+    """Check the argument `round`; True is refused for schemes without a grid."""
     rounds = _checks.boolean(value, "round")
     for scheme in schemes.values() if rounds else ():
         rule = "round must be left out for a scheme without a grid"
@@ -23,9 +24,18 @@ def asked(value: Any, schemes: Mapping[str, Any]) -> bool:
     return rounds
 
 
-class Moved(NamedTuple):
-    """What rounding moved: the sum over so many values, and the largest one, original and
-    rounded."""
+class RoundingShift(NamedTuple):
+    """How far rounding moved the values of one part of a column.
+
+    Attributes
+    ----------
+    total : float
+        The sum of all moves, in the units of the data.
+    values : int
+        The number of values that are not missing.
+    largest, rounded : float
+        The largest value before rounding, and the largest one after it.
+    """
 
     total: float
     values: int
@@ -33,18 +43,21 @@ class Moved(NamedTuple):
     rounded: float
 
     @classmethod
-    def of(cls, x: np.ndarray, on_grid: np.ndarray) -> Self:
-        """What rounding these values moved; NaN is missing."""
+    def between(cls, x: np.ndarray, on_grid: np.ndarray) -> Self:
+        """Compare values with themselves on the grid; NaN is missing."""
         total = float(np.nansum(on_grid - x))
         values = int(np.count_nonzero(~np.isnan(on_grid)))
-        return cls(
-            total, values, *(float(np.fmax.reduce(each, initial=-np.inf)) for each in (x, on_grid))
-        )
+        largest = float(np.fmax.reduce(x, initial=-np.inf))
+        rounded = float(np.fmax.reduce(on_grid, initial=-np.inf))
+        return cls(total, values, largest, rounded)
 
 
-def shift_of(parts: Sequence[Moved], name: str, step: float) -> tuple[float, ...]:
-    """What rounding added to the mean and to the largest value of all parts of a column, in two
-    digits since the latter is one record's, with a warning; nothing if nothing moved."""
+def shift_of(parts: Sequence[RoundingShift], name: str, step: float) -> tuple[float, ...]:
+    """Return what rounding added to the mean and to the largest value of a column, and warn of it.
+
+    Both have two digits, since the largest value is that of one record. The result is empty if
+    nothing moved.
+    """
     totals, values, largest, rounded = zip(*parts, strict=True)
     shift = sum(totals) / max(sum(values), 1), max(rounded) - max(largest)
     if not sum(values) or not any(shift):

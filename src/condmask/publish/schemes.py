@@ -1,5 +1,4 @@
-"""The package's own schemes, all imported, so that `Scheme.from_dict` knows them by their
-names."""
+"""Import all schemes of the package, so that `Scheme.from_dict` knows them by their names."""
 
 from condmask.masking.multiplicative import MultiplicativeNoise
 from condmask.masking.shuffling import DataShuffling

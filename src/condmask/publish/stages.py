@@ -1,4 +1,4 @@
-"""Stages in which a file is masked: quick checks first, steps that take time afterwards.
+"""Mask a file in stages: quick checks first, steps that take time afterwards.
 
 1. Check arguments, the source, the target, formats, and the place of the log: `open_files`.
 2. Check the data without an attack: missing values and codes, gaps and donor pools, limits,
@@ -11,6 +11,7 @@ target that exists, a log that has the values or cannot be written) are collecte
 refuse a release, and in a dry run, which writes nothing, they are warnings.
 """
 
+import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -194,7 +195,7 @@ def check_formats(
     return shape
 
 
-def originals(place: Any, csv: CsvFormat | None = None) -> Source:
+def originals(place: str | os.PathLike[str], csv: CsvFormat | None = None) -> Source:
     """Open files of original data; those of a release are refused."""
     source = Source(place, csv)
     refuse_released(source)
@@ -313,7 +314,7 @@ def _with_kept_rows(job: Job, original: OriginalTable) -> tuple[OriginalTable, n
     return OriginalTable(original.frame.filter(kept)), kept
 
 
-def on_own_grids(task: Task) -> Task:
+def with_own_grids(task: Task) -> Task:
     """Return the task with the grid of the data in each scheme that names no step.
 
     Reads parts of the source until no scheme needs another one.

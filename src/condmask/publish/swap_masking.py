@@ -1,21 +1,24 @@
-"""The two calls of schemes that swap records: mask a column, and estimate from a masked one."""
+"""Mask a column under a scheme that swaps records, and estimate from a masked column."""
 
 from collections.abc import Sequence
 from typing import Any
 
+from numpy.typing import ArrayLike
+
 from condmask import _checks, frames
-from condmask._randomness import check_rng, release_key
+from condmask._randomness import Randomness, check_rng, release_key
 from condmask.disclosure.audit import DEFAULT_LIMITS
 from condmask.disclosure.policy import accepted_codes
 from condmask.estimates.counts import Counts
 from condmask.estimates.from_values import Estimates, estimate_counts, estimate_records
+from condmask.frames import DataFrame
 from condmask.marks import marked, refuse_marked
 from condmask.masking.ends import AUTO
 from condmask.masking.swap_scheme import SwapScheme
 from condmask.publish.prepare import prepare, released
-from condmask.publish.rounding import asked, shift_of
+from condmask.publish.rounding import check_round, shift_of
 from condmask.row_labels import labels_of_rows, refuse_other_order
-from condmask.strata import labels_of
+from condmask.strata import StrataValues, labels_of
 
 
 class SwapMasking(SwapScheme):
@@ -23,10 +26,10 @@ class SwapMasking(SwapScheme):
 
     def mask(
         self,
-        x: Any,
+        x: ArrayLike,
         *,
-        rng: Any = None,
-        strata: Any = None,
+        rng: Randomness = None,
+        strata: StrataValues = None,
         nan_policy: str = "raise",
         round: bool = False,
         workers: int = 1,
@@ -110,7 +113,7 @@ class SwapMasking(SwapScheme):
             {"x": column},
             labels=labels,
             nan_policy=policy,
-            to_grid=asked(round, schemes),
+            to_grid=check_round(round, schemes),
             limits=None if accepted is None else DEFAULT_LIMITS._replace(accepted=accepted),
         )
         if self.grid is not None:
@@ -123,10 +126,10 @@ class SwapMasking(SwapScheme):
 
     def estimate(
         self,
-        z: Any,
+        z: ArrayLike | Counts,
         *,
-        strata: Any = None,
-        patterns: Any = None,
+        strata: StrataValues = None,
+        patterns: DataFrame | None = None,
         nan_policy: str = "omit",
         workers: int = 1,
     ) -> Estimates:

@@ -12,20 +12,22 @@ from condmask._blocks import ahead
 from condmask.errors import ArgumentError, FileError, optional
 from condmask.files import about, csv_text, tables
 from condmask.files.about import Published
-from condmask.files.arrow import pa, pc
+from condmask.files.arrow import ArrowArray, ArrowSchema, ArrowTable, ArrowType, pa, pc
 from condmask.files.csv_text import Layout
 from condmask.files.names import padded
 from condmask.files.parts import MANIFEST, Source
 from condmask.files.publish import publishing
+from condmask.frames import DataFrame
 from condmask.labels import coded
 from condmask.marks import with_mark
+from condmask.masking.scheme import Scheme
 from condmask.strata import names_of
 
 Progress = Callable[[int, int | None], None] | None
 OF_TYPES = {b"ARROW:extension:name", b"ARROW:extension:metadata"}
 OF_PANDAS = "index_columns", "column_indexes", "columns", "pandas_version"
-ALONE = "."  # the name of a file that is in no folder of a release
-Masked = tuple[Any, Mapping[str, Any]]  # a part, and its masked columns
+SINGLE_FILE = "."  # the name of a file that is in no folder of a release
+MaskedPart = tuple[ArrowTable, Mapping[str, ArrowArray]]  # a part, and its masked columns
 
 
 class Shape(NamedTuple):
@@ -46,9 +48,9 @@ class Shape(NamedTuple):
     """
 
     names: list[str]
-    schema: Any
+    schema: ArrowSchema
     layout: Layout | None = None
-    codecs: Any = "snappy"
+    codecs: str | dict[str, str] = "snappy"
     keep: Sequence[str] = ()
 
 
@@ -75,11 +77,11 @@ def shape_of(origin: Source, target: Path, keep: Sequence[str]) -> Shape:
     return Shape(padded(origin.file_names), schema, layout, codecs, keep)
 
 
-def write(
+def write_parts(
     place: Path,
     shape: Shape,
     published: Published,
-    parts: Iterable[Masked],
+    parts: Iterable[MaskedPart],
     rows: Sequence[int],
     progress: Progress = None,
     workers: int = 1,
@@ -93,7 +95,7 @@ def write(
     schema = held[0].schema
 
     def notes() -> dict[str, str]:
-        return {about.SUMS: json.dumps(sums)} if sums else {}
+        return {about.SUMS_KEY: json.dumps(sums)} if sums else {}
 
     for name, count in zip(shape.names, rows, strict=True):
         path = place / name
@@ -106,14 +108,16 @@ def write(
             f"{place.name}: its source has other rows than before; nothing was published"
         )
     metadata = published._replace(csv=shape.layout and shape.layout.form, sums=sums).to_dict()
-    if shape.names != [ALONE]:
+    if shape.names != [SINGLE_FILE]:
         (place / MANIFEST).write_text(json.dumps(metadata))
     elif shape.layout is not None:
         metadata |= {"sha256": about.digest_of(place)}
         about.sidecar(place).write_text(json.dumps(metadata))
 
 
-def _next_rows(count: int, held: list[Any], written: Iterator[Any]) -> Iterator[Any]:
+def _next_rows(
+    count: int, held: list[ArrowTable], written: Iterator[ArrowTable]
+) -> Iterator[ArrowTable]:
     """Yield the next `count` rows; the rest of a part is put back into `held`."""
     while count:
         table = held.pop() if held else next(written)
@@ -129,10 +133,10 @@ def _next_rows(count: int, held: list[Any], written: Iterator[Any]) -> Iterator[
 def released_parts(
     shape: Shape,
     published: Published,
-    parts: Iterable[Masked],
+    parts: Iterable[MaskedPart],
     sums: dict[str, list[float]],
     progress: Progress = None,
-) -> Iterator[Any]:
+) -> Iterator[ArrowTable]:
     """Yield the parts as tables to be written; append the sums of their columns to `sums`."""
     schema = None
     done = 0
@@ -143,7 +147,7 @@ def released_parts(
         done += part.num_rows
         if shape.layout is None:
             columns = [
-                masked[name] if name in masked else _of_records(part[name])
+                masked[name] if name in masked else _used_labels(part[name])
                 for name in schema.names
             ]
             yield pa.table(columns, names=schema.names).cast(schema)
@@ -155,7 +159,9 @@ def released_parts(
             progress(done, published.records)
 
 
-def _schema_of(shape: Shape, published: Published, masked: Mapping[str, Any]) -> Any:
+def _schema_of(
+    shape: Shape, published: Published, masked: Mapping[str, ArrowArray]
+) -> ArrowSchema:
     """Return the schema of the release.
 
     Masked columns of integers stay integers in spite of gaps. Of the metadata of the source, only
@@ -169,7 +175,9 @@ def _schema_of(shape: Shape, published: Published, masked: Mapping[str, Any]) ->
     wanted = {name.encode() for name in shape.keep}
     before = shape.schema.metadata or {}
 
-    def kept(notes: Any, more: Collection[bytes] = ()) -> dict[bytes, bytes]:
+    def kept(
+        notes: Mapping[bytes, bytes] | None, more: Collection[bytes] = ()
+    ) -> dict[bytes, bytes]:
         return {key: value for key, value in (notes or {}).items() if key in wanted or key in more}
 
     fields = [
@@ -181,12 +189,12 @@ def _schema_of(shape: Shape, published: Published, masked: Mapping[str, Any]) ->
     pandas = {}
     if b"pandas" in before:
         pandas[b"pandas"] = _pandas(json.loads(before[b"pandas"]), types, shape.schema.names)
-    described = published.to_dict() | {"in_folder": shape.names != [ALONE]}
-    noted = {**kept(before), **pandas, about.KEY: json.dumps(described).encode()}
+    described = published.to_dict() | {"in_folder": shape.names != [SINGLE_FILE]}
+    noted = {**kept(before), **pandas, about.SCHEMA_KEY: json.dumps(described).encode()}
     return pa.schema(fields, with_mark(noted, [*published.schemes], published.records))
 
 
-def _pandas(note: dict[str, Any], types: Mapping[str, Any], names: Collection[str]) -> bytes:
+def _pandas(note: dict[str, Any], types: Mapping[str, ArrowType], names: Collection[str]) -> bytes:
     """Return pandas' note on the released columns, without the attributes of the frame, and with
     the types that masked columns have now."""
     kept = {name: note[name] for name in OF_PANDAS if name in note}
@@ -209,7 +217,7 @@ def _pandas(note: dict[str, Any], types: Mapping[str, Any], names: Collection[st
     return json.dumps(kept).encode()
 
 
-def _of_records(column: Any) -> Any:
+def _used_labels(column: ArrowArray) -> ArrowArray:
     """Return a column without labels that no record has: they may name records left out."""
     if not pa.types.is_dictionary(column.type):
         return column
@@ -222,8 +230,11 @@ def _of_records(column: Any) -> Any:
 
 
 def _as_text(
-    part: Any, masked: Mapping[str, Any], schemes: Mapping[str, Any], layout: Layout
-) -> Any:
+    part: ArrowTable,
+    masked: Mapping[str, ArrowArray],
+    schemes: Mapping[str, Scheme],
+    layout: Layout,
+) -> ArrowTable:
     """Return a part as text, with empty cells for missing values that had no word."""
     texts = {}
     strata = names_of(next(iter(schemes.values())).strata)
@@ -243,7 +254,7 @@ def _as_text(
     return pa.table(texts)
 
 
-def write_table(frame: Any, target: Path, published: Published) -> None:
+def write_table(frame: DataFrame, target: Path, published: Published) -> None:
     """Write a masked data frame."""
     with optional("write", "files"):
         table = frames.arrow_table(frame)
@@ -252,7 +263,7 @@ def write_table(frame: Any, target: Path, published: Published) -> None:
         if tables.format_of(target) == "CSV"
         else None
     )
-    shape = Shape([ALONE], table.schema, layout)
+    shape = Shape([SINGLE_FILE], table.schema, layout)
     masked = {name: table[name] for name in published.schemes}
     with publishing(target) as place:
-        write(place, shape, published, [(table, masked)], [table.num_rows])
+        write_parts(place, shape, published, [(table, masked)], [table.num_rows])

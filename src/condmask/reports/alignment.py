@@ -5,12 +5,14 @@ rows are matched by a column in clear that the publisher names as unique. Withou
 matched: distributions and relations can then be compared, but not records.
 """
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from condmask import _checks, frame_rows, frames
 from condmask.errors import ArgumentError, ArgumentTypeError
+from condmask.frames import DataFrame
 from condmask.labels import Labels, coded
 from condmask.marks import refuse_marked
 from condmask.publish.release import Release
@@ -19,9 +21,13 @@ from condmask.row_labels import has_index, labels_of_rows, refuse_other_order
 # of the random order of originals that are not matched, so that a report can be repeated
 ORDER_SEED = 0
 NEEDS_MATCH = (
-    "original must have its rows in the order of the release, which was shuffled: pass match=COLUMN, "
-    "a column in clear with a different value in each record"
+    "original must have its rows in the order of the release, which was shuffled: pass "
+    "match=COLUMN, a column in clear with a different value in each record"
 )
+
+
+# a table, or the only column that is masked
+OriginalData = DataFrame | ArrayLike
 
 
 class Aligned(NamedTuple):
@@ -35,11 +41,11 @@ class Aligned(NamedTuple):
         Whether each row is that of the same record in the release.
     """
 
-    table: Any
+    table: OriginalData
     matched: bool
 
 
-def align(original: Any, release: Release, match: str | None) -> Aligned:
+def align(original: OriginalData, release: Release, match: str | None) -> Aligned:
     """Return an original with its rows in the order of its release.
 
     Parameters
@@ -48,7 +54,8 @@ def align(original: Any, release: Release, match: str | None) -> Aligned:
     release : Release
     match : str or None
         A column in clear of both by which rows are matched. With None they are taken to be in the
-        same order; with a shuffled release they are not matched, and the original is shuffled, too.
+        same order; with a shuffled release they are not matched, and the original is shuffled,
+        too.
     """
     refuse_marked(original, "original")
     labels_of_rows(original, "original")
@@ -63,7 +70,9 @@ def align(original: Any, release: Release, match: str | None) -> Aligned:
     return Aligned(original, True)
 
 
-def matched_to_release(original: Any, release: Release, match: str | None) -> Any:
+def matched_to_release(
+    original: OriginalData, release: Release, match: str | None
+) -> OriginalData:
     """Return an original with its rows in the order of its release, or raise an error if they
     cannot be matched."""
     table, matched = align(original, release, match)
@@ -72,7 +81,7 @@ def matched_to_release(original: Any, release: Release, match: str | None) -> An
     return table
 
 
-def _order_of_release(original: Any, release: Release, name: str) -> np.ndarray:
+def _order_of_release(original: OriginalData, release: Release, name: str) -> np.ndarray:
     """Return the row of the original for each row of the release, by a column that is unique in
     both."""
     if not (isinstance(original, dict) or frames.is_frame(original)):
@@ -101,7 +110,7 @@ def _order_of_release(original: Any, release: Release, name: str) -> np.ndarray:
     return np.array([row[label] for label in of_release], np.int64)
 
 
-def _unique_texts(values: Any, name: str, where: str) -> list[str]:
+def _unique_texts(values: ArrayLike | Labels, name: str, where: str) -> list[str]:
     """Return a column as texts, as CSV files have them; raise an error if one is missing or two
     are equal."""
     labels = values if isinstance(values, Labels) else coded({name: values}, name)

@@ -9,6 +9,8 @@ from matplotlib import rc_context
 from matplotlib.figure import Figure
 
 from condmask.disclosure.risk_result import ATTACKERS, BEST_CONSTANT, ColumnRisk
+from condmask.estimates.estimate import Estimate
+from condmask.inference.interval import Target
 from condmask.plot import panels
 from condmask.reports.plot_release import CURVE_POINTS
 
@@ -25,12 +27,15 @@ LINE_STYLES: dict[str, Any] = {
 }
 
 
-def distribution(estimate: Any, lines: Mapping[str, np.ndarray], axis: str, *, target: str) -> str:
+def distribution(
+    estimate: Estimate, lines: Mapping[str, np.ndarray], axis: str, *, target: Target
+) -> str:
     """Draw the estimated distribution function with its band, and those of further values.
 
     `lines` holds these values by the labels of their lines. Returns SVG.
     """
-    axes = Figure(figsize=(CHART_WIDTH, CHART_HEIGHT), layout="constrained").subplots()
+    drawing = Figure(figsize=(CHART_WIDTH, CHART_HEIGHT), layout="constrained")
+    axes = drawing.subplots()
     estimate.plot_cdf(ax=axes, rng=BAND_SEED, target=target)
     left, right = axes.dataLim.intervalx
     at = np.linspace(left, right, CURVE_POINTS)
@@ -40,15 +45,15 @@ def distribution(estimate: Any, lines: Mapping[str, np.ndarray], axis: str, *, t
         axes.plot(at, share, label=label, **LINE_STYLES[label])
     axes.set_xlabel(panels.escaped_name(axis))
     axes.legend(fontsize="small")
-    return svg(axes.figure)
+    return svg(drawing)
 
 
 def attackers(risk: ColumnRisk, name: str) -> str:
     """Draw the shares guessed by each attacker and distance, with 95% intervals; return SVG."""
     who = [each for each in ATTACKERS if each in risk.attackers]
-    axes = Figure(
-        figsize=(CHART_WIDTH, MARGIN_HEIGHT + ATTACKER_HEIGHT * len(who)), layout="constrained"
-    ).subplots()
+    height = MARGIN_HEIGHT + ATTACKER_HEIGHT * len(who)
+    drawing = Figure(figsize=(CHART_WIDTH, height), layout="constrained")
+    axes = drawing.subplots()
     rows = np.arange(len(who))
     for k, d in enumerate(risk.d):
         share = np.array([risk.attackers[each][k] for each in who])
@@ -62,11 +67,11 @@ def attackers(risk: ColumnRisk, name: str) -> str:
     axes.set(xlim=(0.0, 1.02), ylim=(len(who) - 0.5, -0.5))
     axes.xaxis.set_major_formatter(lambda share, _: f"{100.0 * share:g}%")
     axes.set_xlabel(f"records whose {panels.escaped_name(name)} is guessed")
-    axes.figure.legend(fontsize="small", loc="outside upper center", ncols=3)
-    return svg(axes.figure)
+    drawing.legend(fontsize="small", loc="outside upper center", ncols=3)
+    return svg(drawing)
 
 
-def svg(figure: Any) -> str:
+def svg(figure: Figure) -> str:
     """Return a figure as an SVG element, in which letters remain text."""
     written = io.StringIO()
     same: dict[Any, Any] = {"svg.fonttype": "none", "svg.hashsalt": "condmask"}

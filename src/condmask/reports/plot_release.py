@@ -7,25 +7,26 @@ import numpy as np
 
 from condmask import _checks, frames
 from condmask._blocks import evenly_spaced
+from condmask._randomness import Randomness
 from condmask.errors import ArgumentError, ArgumentTypeError
 from condmask.missing_codes import numbers_of, released_codes
 from condmask.publish.read import masked_column
 from condmask.publish.release import Release
-from condmask.reports.alignment import matched_to_release
+from condmask.reports.alignment import OriginalData, matched_to_release
 
-MAX_DRAWN_RECORDS = 1000  # as dots
+MAX_DRAWN_RECORDS = 1000  # drawn as dots
 CURVE_POINTS = 1000  # at which distribution functions are evaluated
 
 
 def plot_release(
-    original: Any,
+    original: OriginalData,
     release: Release,
     column: str | None = None,
     *,
     path: str | os.PathLike[str] | None = None,
     ax: Any = None,
     confidence_level: float = 0.95,
-    rng: Any = None,
+    rng: Randomness = None,
     match: str | None = None,
 ) -> Any:
     """Draw a column before masking, as it was released, and as it is estimated from the release.
@@ -102,7 +103,7 @@ def plot_release(
 
 
 def originals_and_released(
-    original: Any, release: Release, name: str, *, matched: bool = True
+    original: OriginalData, release: Release, name: str, *, matched: bool = True
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return a column before and after masking, NaN where values are missing.
 
@@ -120,6 +121,7 @@ def originals_and_released(
         )
     if np.count_nonzero(np.isnan(x)) != np.count_nonzero(np.isnan(z)):
         raise ArgumentError(
-            f"{name} must be missing in as many rows of the original as of the release, got different numbers"
+            f"{name} must be missing in as many rows of the original as of the release, got "
+            "different numbers"
         )
     return x, z

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from condmask import _checks
 from condmask._digits import number
@@ -18,17 +19,20 @@ from condmask.files.publish import refuse_target, write_whole
 from condmask.publish.read import read_release
 from condmask.publish.release import Release
 from condmask.publish.stages import originals
+from condmask.reports.alignment import OriginalData
 
 LOG = logging.getLogger(__name__)
 REPORT_SUFFIXES = (".html", ".htm")
+# distances of all columns, or by column
+GivenDistances = ArrayLike | Mapping[str, ArrayLike] | None
 
 
 def report(
     release: Release | str | os.PathLike[str],
     path: str | os.PathLike[str],
     *,
-    original: Any = None,
-    d: Any = None,
+    original: OriginalData | str | os.PathLike[str] | None = None,
+    d: GivenDistances = None,
     units: Mapping[str, str] | None = None,
     csv: CsvFormat | None = None,
     force: bool = False,
@@ -137,7 +141,7 @@ def report(
     LOG.info("wrote %s", out)
 
 
-def _units(units: Any, release: Release) -> dict[str, str]:
+def _units(units: Mapping[str, str] | None, release: Release) -> dict[str, str]:
     """Check the units of masked columns, and return them by column."""
     with _checks.converting(units, "units", "a dict of columns and their units"):
         by_column = {name: str(unit) for name, unit in dict(units or {}).items()}
@@ -157,21 +161,21 @@ def _template() -> Any:
         undefined=jinja2.StrictUndefined,
         extensions=["jinja2.ext.do"],
     )
-    environment.filters.update(number=_number, share=_share, statistic=_statistic)
+    environment.filters.update(number=_number_text, share=_percent_text, statistic=_statistic_text)
     return environment.get_template("page.html.j2")
 
 
-def _number(value: float, error: float | None = None) -> str:
+def _number_text(value: float, error: float | None = None) -> str:
     """Return a number in words, with a true minus."""
     return "unknown" if np.isnan(value) else number(float(value), error).replace("-", "\u2212")
 
 
-def _share(value: float) -> str:
+def _percent_text(value: float) -> str:
     """Return a share in percent, "" if it is NaN."""
     return "" if np.isnan(value) else f"{100.0 * value:.1f}%"
 
 
-def _statistic(name: str) -> str:
+def _statistic_text(name: str) -> str:
     """Return the name of a statistic for readers."""
     if name.startswith("quantile "):
         share = 100.0 * float(name.removeprefix("quantile "))

@@ -8,6 +8,7 @@ from importlib.metadata import version
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from condmask import _checks, frames
 from condmask.disclosure.audit import Audit, audit_table, table_of
@@ -15,12 +16,12 @@ from condmask.disclosure.risk import risk_of
 from condmask.errors import ArgumentError, ArgumentTypeError, CondmaskError, collect_warnings
 from condmask.files.about import digest_of
 from condmask.files.parts import FILENAME
-from condmask.inference.interval import Interval
+from condmask.inference.interval import Interval, Target
 from condmask.masking.description import with_rounding
 from condmask.masking.swap_scheme import SwapScheme
 from condmask.publish.release import Release
 from condmask.reports import charts
-from condmask.reports.alignment import align
+from condmask.reports.alignment import OriginalData, align
 from condmask.reports.plot_release import originals_and_released
 from condmask.strata import names_of
 
@@ -54,7 +55,7 @@ class ReportedColumn(NamedTuple):
 
     name: str
     unit: str
-    scheme: Any
+    scheme: SwapScheme
     sentence: str
     estimates: Mapping[str, Interval]
     picture: str
@@ -73,9 +74,12 @@ class View:
     """
 
     def __init__(self, release: Release, units: Mapping[str, str]) -> None:
+        self.schemes: dict[str, SwapScheme] = {}
         for name, scheme in release.schemes.items():
-            rule = f"release must be masked by ConditionalMasking or ReverseMapping in {name!r}"
-            _checks.require(isinstance(scheme, SwapScheme), rule, scheme, ArgumentTypeError)
+            if not isinstance(scheme, SwapScheme):
+                rule = "release must be masked by ConditionalMasking or ReverseMapping"
+                raise ArgumentTypeError(f"{rule} in {name!r}, got {scheme!r}")
+            self.schemes[name] = scheme
         if not release.has_columns:
             raise ArgumentError("release must have data, got that of dry_run=True")
         self.clear: list[str] = [
@@ -83,8 +87,7 @@ class View:
         ]
         self.release = release
         self.units = units
-        self.schemes: dict[str, Any] = release.schemes
-        self.first: Any = next(iter(self.schemes.values()))
+        self.first: SwapScheme = next(iter(self.schemes.values()))
         self.file: str = "" if release.path is None else release.path.name
         self.digest: str = "" if release.path is None else digest_of(release.path)
         self.notes: list[str] = []
@@ -108,10 +111,10 @@ class View:
     def column(self, name: str, original: np.ndarray | None = None) -> ReportedColumn:
         """Return the estimates for a column: about the population, or, if the original is given,
         about the file."""
-        target = "population" if original is None else "file"
+        target: Target = "population" if original is None else "file"
         unit = self.units.get(name, "")
         lines = {} if original is None else {charts.ORIGINAL_LINE: original}
-        if not self.first.reverse_mapping:
+        if self.schemes[name].law is not None:  # values with noise have another distribution
             lines[charts.MASKED_LINE] = self.release[name].records.z
         estimates = self.estimates(name, target)
         axis = f"{name} ({unit})" if unit else name
@@ -121,7 +124,7 @@ class View:
         sentence = with_rounding(self.schemes[name], self.release.origins[name].shift)
         return ReportedColumn(name, unit, self.schemes[name], sentence, estimates, picture)
 
-    def estimates(self, name: str, target: str) -> dict[str, Interval]:
+    def estimates(self, name: str, target: Target) -> dict[str, Interval]:
         """Return estimates with their intervals by name; none if there are too few records."""
         estimate = self.release[name]
         found = dict(self._noted(name, estimate.summary, target=target) or {})
@@ -145,7 +148,10 @@ class View:
 
 
 def internal(
-    view: View, original: Any, d: Any, match: str | None
+    view: View,
+    original: OriginalData,
+    d: ArrayLike | Mapping[str, ArrayLike] | None,
+    match: str | None,
 ) -> tuple[list[ReportedColumn], dict[str, Any]]:
     """Return the contents that only the publisher may see: by column, and about the release.
 
@@ -185,7 +191,7 @@ def internal(
 ColumnPairs = Mapping[str, tuple[np.ndarray, ...]]
 
 
-def _both_of_clear(view: View, original: Any) -> dict[str, tuple[np.ndarray, ...]]:
+def _both_of_clear(view: View, original: OriginalData) -> dict[str, tuple[np.ndarray, ...]]:
     """Return columns in clear in the order of the original, and in that of the release."""
     found = dict[str, tuple[np.ndarray, ...]]()
     for name, of_release in view.numbers.items():
@@ -213,8 +219,8 @@ def figure(values: np.ndarray, statistic: str, other: np.ndarray | None) -> floa
     """Return the statistic of a column that `summary` names so, or, if `other` is given, the
     correlation with it."""
     if other is not None:
-        there = ~(np.isnan(values) | np.isnan(other))
-        return float(np.corrcoef(values[there], other[there])[0, 1])
+        both = ~(np.isnan(values) | np.isnan(other))
+        return float(np.corrcoef(values[both], other[both])[0, 1])
     x = values[~np.isnan(values)]
     if statistic in ("mean", "s.d."):
         return float(x.mean() if statistic == "mean" else x.std(ddof=1))
@@ -237,9 +243,9 @@ def verdict(
     if not found.figures:
         return None, f"{found.n} records are too few to measure what an attacker learns."
     return True, (
-        "with it, no attacker tried here, not even one who knows which records were swapped, guesses many "
-        "more values than without it: the share guessed to within a tenth of the spread grows by at "
-        f"most {100.0 * found.limits.lift:g} percentage points."
+        "with it, no attacker tried here, not even one who knows which records were swapped, "
+        "guesses many more values than without it: the share guessed to within a tenth of the "
+        f"spread grows by at most {100.0 * found.limits.lift:g} percentage points."
     )
 
 
@@ -248,7 +254,9 @@ def misfits(view: View, column: ReportedColumn) -> list[str]:
     rounding and means at the ends explain."""
     scheme = column.scheme
     figures = {row.statistic: row for row in column.compared if row.statistic in ("mean", "s.d.")}
-    slack = 0.5 * scheme.grid.step if view.release.origins[column.name].shift else 0.0
+    slack = 0.0
+    if view.release.origins[column.name].shift and scheme.grid is not None:
+        slack = 0.5 * scheme.grid.step
     if scheme.aggregate_ends and figures:  # whose means are rounded as the data are
         slack = MAX_MEAN_SHIFT * figures.pop("s.d.").original
     return [

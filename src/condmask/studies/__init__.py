@@ -1,1 +1,1 @@
-"""The researcher's view: Monte Carlo studies of masking schemes."""
+"""Run Monte Carlo studies of masking schemes."""

@@ -1,4 +1,4 @@
-"""The best attacker, fitted to releases that they simulate.
+"""Fit the best attacker to simulated releases.
 
 Anyone who knows the values of a file, and how it is masked, can mask it again and again, and see
 which originals belong to released values like a given one. Here `MIN_RELEASED_VALUES` or more are
@@ -38,7 +38,8 @@ class FittedAttacker:
     def __init__(self, x: np.ndarray, others: list[np.ndarray], d: float) -> None:
         order = np.argsort(x, kind="stable")
         rows = -(-MIN_RELEASED_VALUES // x.size)
-        self.x, *self.others = (np.tile(column[order], (rows, 1)) for column in (x, *others))
+        self.x: np.ndarray = np.tile(x[order], (rows, 1))
+        self.others: list[np.ndarray] = [np.tile(column[order], (rows, 1)) for column in others]
         self.width: float = 2.0 * d
         # of each record in as many maskings, from the smallest original up
         self.originals: np.ndarray = np.repeat(self.x[0], rows)
@@ -60,7 +61,7 @@ class FittedAttacker:
         return max(best, near, self.constant())
 
     def _hit(self, learned: np.ndarray, scored: np.ndarray) -> float:
-        edges = _edges(learned)
+        edges = _cell_edges(learned)
         cell = np.searchsorted(edges, learned, side="right") - 1
         ends = np.append(0, np.cumsum(np.bincount(cell, minlength=edges.size)))
         order = np.argsort(cell.astype(np.uint16), kind="stable")
@@ -70,7 +71,7 @@ class FittedAttacker:
         return float(np.mean((begins <= self.originals) & (self.originals < begins + self.width)))
 
 
-def _edges(z: np.ndarray) -> np.ndarray:
+def _cell_edges(z: np.ndarray) -> np.ndarray:
     """Return the released values at which cells begin, ascending."""
     values, counts = np.unique(z, return_counts=True)
     cell = (np.cumsum(counts) - 0.5 * counts) // CELL_VALUES

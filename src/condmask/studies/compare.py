@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy.optimize import brentq
 
 from condmask import _checks, frames
@@ -13,6 +14,7 @@ from condmask._blocks import Workers
 from condmask._digits import finite, line, number
 from condmask._randomness import seeded_key, study_seed
 from condmask.errors import ArgumentError, ArgumentTypeError
+from condmask.estimates.estimate import DECILES
 from condmask.marks import refuse_marked
 from condmask.masking.multiplicative import MultiplicativeNoise
 from condmask.masking.scheme import Scheme
@@ -25,7 +27,7 @@ from condmask.publish.reverse_mapping import ReverseMapping
 from condmask.row_labels import labels_of_rows, refuse_other_order
 from condmask.studies.attacker import FittedAttacker
 from condmask.studies.populations import Fixed
-from condmask.studies.simulate import DECILES, named, simulate
+from condmask.studies.simulate import named_schemes, simulate
 from condmask.suspected_codes import drop_codes
 
 MAX_MASKED_RECORDS = 20_000  # records that are masked again and again
@@ -74,9 +76,9 @@ class MethodComparison:
 
     def to_frame(self) -> Any:
         """Return the rows as a pandas data frame."""
-        return frames.of_rows(self.rows)
+        return frames.frame_of_rows(self.rows)
 
-    def plot(self, path: str | os.PathLike[str] | None = None, *, ax: Any = None) -> Any:
+    def plot(self, path: str | os.PathLike[str] | None = None, *, ax: object = None) -> Any:
         """Draw the errors of each statistic under each method, as multiples of those under the
         first one.
 
@@ -114,8 +116,9 @@ class MethodComparison:
     def __str__(self) -> str:
         figures = [name for name in self.rows[0] if name not in ("method", "estimator")]
         lines = [
-            f"{self.records:,} records, {self.replications} maskings; the best attacker gets closer than "
-            f"{self.d:g} to the value of {self.risk:.3f} of them; errors of one masking of this file, "
+            f"{self.records:,} records, {self.replications} maskings; the best attacker gets "
+            f"closer than {self.d:g} to the value of {self.risk:.3f} of them; errors of one "
+            "masking of this file, "
             f"each known to {1.0 / np.sqrt(2.0 * self.replications):.0%} of itself",
             line("", figures, head=29, width=13),
         ]
@@ -133,11 +136,11 @@ class MethodComparison:
 
 
 def compare(
-    x: Any,
+    x: ArrayLike,
     scheme: SwapScheme,
     *,
     d: float,
-    other: Any = None,
+    other: ArrayLike | None = None,
     replications: int = 200,
     rng: int | None = None,
     workers: Workers = 1,
@@ -145,67 +148,69 @@ def compare(
 ) -> MethodComparison:
     """Compare conditional masking with other methods that leave the same risk, on one file.
 
-    Parameters
-    ----------
-    x : array_like of shape (n,)
-        Original values; missing ones are left out.
-    scheme : ConditionalMasking or ReverseMapping
-        The others are tuned to its risk. Its missing codes are
-        left out of both columns; values that look like codes must be declared.
-    d : float
-        A guess closer than d to the true value is a disclosure, in the units of the data.
-    other : array_like of shape (n,), optional
-        A column that is not masked; data shuffling needs it.
-    replications : int
-        Maskings of the file.
-    rng : int, Generator, BitGenerator or SeedSequence, optional
-        The seed, or where it is drawn from, as for `simulate`; the result reports it.
-    workers, progress
-        As for `simulate`.
+        Parameters
+        ----------
+        x : array_like of shape (n,)
+            Original values; missing ones are left out.
+        scheme : ConditionalMasking or ReverseMapping
+            The others are tuned to its risk. Its missing codes are
+            left out of both columns; values that look like codes must be declared.
+        d : float
+            A guess closer than d to the true value is a disclosure, in the units of the data.
+        other : array_like of shape (n,), optional
+            A column that is not masked; data shuffling needs it.
+        replications : int
+            Maskings of the file.
+        rng : int, Generator, BitGenerator or SeedSequence, optional
+            The seed, or where it is drawn from, as for `simulate`; the result reports it.
+        workers, progress
+            As for `simulate`.
 
-    Returns
-    -------
-    MethodComparison
-        Of conditional masking (T_1, T_b), the same with reverse mapping, additive noise (Laplace:
-        the paper's estimator; normal: moments), multiplicative noise, rank swapping, data swapping
-        and data shuffling. The last two have no parameter, so their risk cannot be tuned.
+        Returns
+        -------
+        MethodComparison
+            Of conditional masking (T_1, T_b), the same with reverse mapping, additive noise (Laplace:
+            the paper's estimator; normal: moments), multiplicative noise, rank swapping, data swapping
+            and data shuffling. The last two have no parameter, so their risk cannot be tuned.
 
-    Raises
-    ------
-    ValueError
-        If every record is closer than d to the best guess, so that nothing can be tuned, there are
-        fewer than 10 records, values look like missing codes that the scheme does not declare, or
-        the index of `other` has the labels of `x` in another order.
+        Raises
+        ------
+        ValueError
+            If every record is closer than d to the best guess, so that nothing can be tuned, there are
+            fewer than 10 records, values look like missing codes that the scheme does not declare, or
+            the index of `other` has the labels of `x` in another order.
 
-    Notes
-    -----
-    The risk is that of the best attacker, who knows the scheme and the values of the file but not
-    who has them. The attacker is fitted to simulated maskings and scored on others, in the same
-    way for each method, and reaches some 1% less than the best possible. "masked value" is a naive
-    attacker who takes the masked value for the original: it makes schemes that move each value a
-    little look safe, and those that move some values far look bad. What digits reveal is not
-    included (`audit`). Risks are known to some .002.
+        Notes
+        -----
+        The risk is that of the best attacker, who knows the scheme and the values of the file but not
+        who has them. The attacker is fitted to simulated maskings and scored on others, in the same
+        way for each method, and reaches some 1% less than the best possible. "masked value" is a naive
+        attacker who takes the masked value for the original: it makes schemes that move each value a
+        little look safe, and those that move some values far look bad. What digits reveal is not
+        included (`audit`). Risks are known to some .002.
 
-    Errors are those of masking this fixed file; at most 20,000 of its records, drawn once, are
-    used. A root mean squared error has a Monte Carlo error of some 1/sqrt(2 replications) of
-    itself.
+        Errors are those of masking this fixed file; at most 20,000 of its records, drawn once, are
+        used. A root mean squared error has a Monte Carlo error of some 1/sqrt(2 replications) of
+        itself.
 
-    Examples
-    --------
-    >>> import numpy as np
-    >>> import condmask as cm
-    >>> x = np.random.default_rng(1).lognormal(7.0, 0.5, 1000)
-    >>> found = cm.compare(x, cm.ConditionalMasking(0.6, 500.0), d=200.0, replications=20, rng=1)
-    >>> [row["method"] for row in found.rows][:3]
-    ['conditional masking', 'conditional masking', 'reverse mapping']
+        Examples
+        --------
+        >>> import numpy as np
+    from numpy.typing import ArrayLike
+        >>> import condmask as cm
+        >>> x = np.random.default_rng(1).lognormal(7.0, 0.5, 1000)
+        >>> found = cm.compare(x, cm.ConditionalMasking(0.6, 500.0), d=200.0, replications=20, rng=1)
+        >>> [row["method"] for row in found.rows][:3]
+        ['conditional masking', 'conditional masking', 'reverse mapping']
     """
     if not isinstance(scheme, SwapScheme):
         raise ArgumentTypeError(
-            f"scheme must be a ConditionalMasking or ReverseMapping, got {_checks.in_message(scheme)}"
+            "scheme must be a ConditionalMasking or ReverseMapping, got "
+            f"{_checks.in_message(scheme)}"
         )
     d = _checks.positive(d, "d")
     count = _checks.integer(replications, "replications", least=10)
-    values, beside = _complete(x, other, scheme)
+    values, beside = _complete_records(x, other, scheme)
     seed = study_seed(rng)
     if values.size > MAX_MASKED_RECORDS:
         drawn = np.sort(
@@ -216,7 +221,7 @@ def compare(
         values = values[drawn]
         beside = [column[drawn] for column in beside]
     scheme = scheme.with_parameters(missing=(), missing_as="code")
-    named(scheme)  # which may refuse it
+    named_schemes(scheme)  # which may refuse it
     if scheme.grid is not None:
         values = scheme.grid.values(scheme.grid.units(values))
     attacker = FittedAttacker(values, beside, d)
@@ -244,7 +249,10 @@ def compare(
     return MethodComparison(risk, d, values.size, count, seed, schemes, rows, missing, column)
 
 
-def _complete(x: Any, other: Any, scheme: SwapScheme) -> tuple[np.ndarray, list[np.ndarray]]:
+def _complete_records(
+    x: ArrayLike, other: ArrayLike | None, scheme: SwapScheme
+) -> tuple[np.ndarray, list[np.ndarray]]:
+    """Return the columns without codes, and without records that miss a value."""
     refuse_marked(x, "x")
     refuse_other_order({"other": other}, labels_of_rows(x, "x"))
     given = {"x": frames.column(x, "x")}
@@ -254,15 +262,15 @@ def _complete(x: Any, other: Any, scheme: SwapScheme) -> tuple[np.ndarray, list[
     values = drop_codes(dict.fromkeys(given, scheme), given)
     present = ~np.isnan(np.vstack(list(values.values()))).any(axis=0)
     _checks.require(present.sum() >= 10, "x must have at least 10 values", int(present.sum()))
-    x, *beside = (column[present] for column in values.values())
-    return x, beside
+    complete = [column[present] for column in values.values()]
+    return complete[0], complete[1:]
 
 
 def _tuned(
     x: np.ndarray, scheme: SwapScheme, risk: float, attacker: FittedAttacker, seed: int
 ) -> tuple[dict[str, Scheme], dict[str, str]]:
     """Return the methods tuned to this risk, and why others could not be tuned."""
-    own_method = "reverse mapping" if scheme.reverse_mapping else "conditional masking"
+    own_method = scheme.title
     found: dict[str, Scheme | None] = {
         name: scheme if name == own_method else tuned(make, risk, attacker, seed)
         for name, make in families(scheme, x).items()

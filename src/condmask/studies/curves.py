@@ -1,4 +1,4 @@
-"""T_1 or T_b of many samples at once: jumps at the masked values, and a smooth part at nodes.
+"""Compute T_1 or T_b of many samples at once: jumps at masked values, a smooth part at nodes.
 
 One convolution serves all rows of a block, as in `Layer` for one sample. Samples are left to be
 treated one by one if T_1 has no smooth part, under Laplace noise or on coarse grids, or if any row

@@ -1,4 +1,4 @@
-"""Section 3 of the paper repeated: its tables beside ours, with standard errors, z-scores and
+"""Repeat Section 3 of the paper: its tables beside ours, with standard errors, z-scores and
 misprints.
 
 Published figures are those of paper.csv; where the paper prints an impossible or a copied number,
@@ -12,11 +12,12 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from condmask._blocks import Workers
+from condmask.estimates.estimate import DECILES
 from condmask.publish.additive import AdditiveNoise
 from condmask.publish.conditional import ConditionalMasking
 from condmask.studies.populations import paper_population
 from condmask.studies.result import StudyResult
-from condmask.studies.simulate import DECILES, simulate
+from condmask.studies.simulate import simulate
 
 SIZES = (2000, 5000, 10000)
 DISTANCES = (250, 500, 1000, 1500, 2000)
@@ -27,13 +28,15 @@ SCHEMES: dict[str, ConditionalMasking | AdditiveNoise] = {
 ESTIMATORS = (("CM", "T_1"), ("CM", "T_b"), ("ANM", "ANM"))
 STATISTICS = (*(f"quantile {q:g}" for q in DECILES), "mean", "s.d.", "correlation")
 PUBLISHED_RUNS = 1000
-PLACE = ("table", "n", "scheme", "estimator", "statistic")  # of a figure in the paper
-FURTHER = (
+# columns of paper.csv that say where the paper prints a figure
+PLACE = ("table", "n", "scheme", "estimator", "statistic")
+FURTHER_MISPRINTS = (
     "Table 4, T_b: the row of S = 500 repeats that of S = 800.",
-    "Table 5, ANM: the row of n = 2000 repeats T_1, and that of n = 5000 repeats T_b, both at n = 10000.",
+    "Table 5, ANM: the row of n = 2000 repeats T_1, and that of n = 5000 repeats T_b, both at "
+    "n = 10000.",
     "Table 5: mean, s.d. and correlation are not averages over runs; they contradict Table 3.",
-    "All tables: the correlation is scored against -0.7, the parameter of the copula; with these margins the "
-    "correlation is -0.68645, which explains the 'bias' of +0.014.",
+    "All tables: the correlation is scored against -0.7, the parameter of the copula; with these "
+    "margins the correlation is -0.68645, which explains the 'bias' of +0.014.",
 )
 
 
@@ -55,14 +58,14 @@ def run(
     workers: Workers = 1,
     sizes: tuple[int, ...] = SIZES,
 ) -> PaperResult:
-    """The studies of Section 3."""
-    given: Any = {
+    """Repeat the studies of Section 3."""
+    arguments: dict[str, Any] = {
         "replications": replications,
         "risk_distances": DISTANCES,
         "rng": rng,
         "workers": workers,
     }
-    studies = {n: simulate(paper_population(), SCHEMES, n=n, **given) for n in sizes}
+    studies = {n: simulate(paper_population(), SCHEMES, n=n, **arguments) for n in sizes}
     if any(study.replications < replications for study in studies.values()):
         raise KeyboardInterrupt
     with files("condmask.studies").joinpath("paper.csv").open() as file:
@@ -75,25 +78,28 @@ def run(
 
 
 def _line(cell: dict[str, Any], study: StudyResult) -> dict[str, Any]:
-    """A published figure beside that of a study; of the quantiles .1 and .9 the mean."""
-    of = (cell["scheme"], cell["estimator"])
-    what = cell["what"]
-    if what == "mean absolute bias":
+    """Add to a published figure that of a study; for the mean absolute bias, the mean over the
+    quantiles .1 and .9.
+    """
+    estimator = (cell["scheme"], cell["estimator"])
+    figure_name = cell["what"]
+    if figure_name == "mean absolute bias":
         (low, one), (high, other) = (
-            [study.value(*of, f"quantile {q}", figure) for figure in ("bias", "bias_se")]
+            [study.value(*estimator, f"quantile {q}", figure) for figure in ("bias", "bias_se")]
             for q in (0.1, 0.9)
         )
         ours = 0.5 * (high - low)
         se = 0.5 * float(np.hypot(one, other))
     else:
-        ours, se = (study.value(*of, cell["statistic"], figure) for figure in (what, f"{what}_se"))
+        names = figure_name, f"{figure_name}_se"
+        ours, se = (study.value(*estimator, cell["statistic"], name) for name in names)
     # ours, and the paper's for its runs
     joint = se * np.sqrt(1.0 + study.replications / PUBLISHED_RUNS)
     return {**cell, "ours": ours, "se": se, "z": float((cell["value"] - ours) / joint)}
 
 
 def show(result: PaperResult) -> str:
-    """The comparison as Markdown."""
+    """Return the comparison as Markdown."""
     first = next(iter(result.studies.values()))
     compared = []
     for cell in result.lines:
@@ -102,11 +108,12 @@ def show(result: PaperResult) -> str:
         figures = f"{cell['value']:g}", f"{cell['ours']:.5g}", f"{cell['se']:.2g}"
         compared.append([*(cell[name] for name in (*PLACE, "what")), *figures, *judged])
     lines = [
-        f"Section 3 with S = {first.replications:,} (the paper: {PUBLISHED_RUNS:,}), seed {first.seed}.",
+        f"Section 3 with S = {first.replications:,} (the paper: {PUBLISHED_RUNS:,}), "
+        f"seed {first.seed}.",
         "z is the difference between both figures, in joint standard errors.",
         *_table([*PLACE, "figure", "paper", "ours", "s.e.", "z", ""], compared),
     ]
-    lines += ["", "Further misprints:", "", *(f"- {text}" for text in FURTHER)]
+    lines += ["", "Further misprints:", "", *(f"- {text}" for text in FURTHER_MISPRINTS)]
     heads = ["", *(name.removeprefix("quantile ") for name in STATISTICS)]
     for n, study in result.studies.items():
         for what, table in (("bias", "3 and 5"), ("rmse", "4 and 6")):
@@ -115,17 +122,17 @@ def show(result: PaperResult) -> str:
                 f"Ours, {what} at n = {n} (tables {table}), standard errors in brackets:",
             ]
             rows = []
-            for of in ESTIMATORS:
+            for estimator in ESTIMATORS:
                 both = (
-                    [study.value(*of, s, figure) for figure in (what, f"{what}_se")]
+                    [study.value(*estimator, s, figure) for figure in (what, f"{what}_se")]
                     for s in STATISTICS
                 )
-                rows.append([of[1], *(f"{ours:.3g} ({se:.1g})" for ours, se in both)])
+                rows.append([estimator[1], *(f"{ours:.3g} ({se:.1g})" for ours, se in both)])
             lines += _table(heads, rows)
     return "\n".join(lines)
 
 
 def _table(heads: list[str], rows: list[list[Any]]) -> list[str]:
-    """The lines of a table."""
+    """Return the lines of a Markdown table."""
     head, *body = (f"| {' | '.join(map(str, cells))} |" for cells in (heads, *rows))
     return ["", head, "|---" * len(heads) + "|", *body]

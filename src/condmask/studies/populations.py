@@ -1,16 +1,38 @@
-"""Populations to draw from: a copula with given margins, a real column resampled, or a user's
-function."""
+"""Define populations to draw samples from: a copula with given margins, or a resampled column."""
 
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import Any, Protocol
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy.special import ndtr
 
 from condmask import _checks
 from condmask.errors import ArgumentTypeError
 from condmask.row_labels import labels_of_rows, refuse_other_order
 
-NODES = 1000  # of an axis of the double integral of a correlation
+CORRELATION_NODES = 1000  # along each axis of the double integral of a correlation
+
+# draws samples: population(rng, replications, n) returns one array or several
+Population = Callable[[np.random.Generator, int, int], np.ndarray | tuple[np.ndarray, ...]]
+
+
+class Margin(Protocol):
+    """A frozen distribution of SciPy, as far as it is used here."""
+
+    dist: Any
+    args: tuple[float, ...]
+    kwds: dict[str, float]
+
+    def mean(self) -> float: ...
+
+    def std(self) -> float: ...
+
+    def cdf(self, x: np.ndarray) -> np.ndarray: ...
+
+    def ppf(self, q: np.ndarray) -> np.ndarray: ...
+
+    def isf(self, q: np.ndarray) -> np.ndarray: ...
 
 
 class NormalCopula:
@@ -25,10 +47,10 @@ class NormalCopula:
         variables.
     """
 
-    def __init__(self, margins: Any, correlation: float = 0.0) -> None:
+    def __init__(self, margins: Sequence[Margin], correlation: float = 0.0) -> None:
         rule = "one or two frozen SciPy distributions"
         with _checks.converting(margins, "margins", rule):
-            self.margins: tuple[Any, ...] = tuple(margins)
+            self.margins: tuple[Margin, ...] = tuple(margins)
         known = len(self.margins) in (1, 2) and all(
             hasattr(margin, "dist") for margin in self.margins
         )
@@ -47,45 +69,47 @@ class NormalCopula:
             normal[1] *= np.sqrt(1.0 - self.copula**2)
             normal[1] += self.copula * normal[0]
         return tuple(
-            _of_normal(margin, values) for margin, values in zip(self.margins, normal, strict=True)
+            _from_normal(margin, values)
+            for margin, values in zip(self.margins, normal, strict=True)
         )
 
     def mean(self) -> float:
-        """Mean of the sensitive variable."""
+        """Return the mean of the sensitive variable."""
         return float(self.margins[0].mean())
 
     def std(self) -> float:
-        """Standard deviation of the sensitive variable."""
+        """Return the standard deviation of the sensitive variable."""
         return float(self.margins[0].std())
 
     def quantile(self, q: np.ndarray) -> np.ndarray:
-        """Quantiles of the sensitive variable."""
+        """Return quantiles of the sensitive variable."""
         return np.asarray(self.margins[0].ppf(q))
 
     def cdf(self, t: np.ndarray) -> np.ndarray:
-        """Distribution function of the sensitive variable."""
+        """Return the distribution function of the sensitive variable."""
         return np.asarray(self.margins[0].cdf(t))
 
     def correlation(self) -> float:
-        """Pearson's correlation of the margins, which differs from the copula's parameter.
+        """Return Pearson's correlation of the margins, which differs from the copula's parameter.
 
         By the trapezoidal rule in two independent normal variables, to about 1e-5 for margins with
         kinks.
         """
-        (v, h) = np.linspace(-9.0, 9.0, NODES, retstep=True)
+        (v, h) = np.linspace(-9.0, 9.0, CORRELATION_NODES, retstep=True)
         (of_x, of_w) = self.margins
         density = np.exp(-0.5 * v * v) * (h / np.sqrt(2.0 * np.pi))
-        x = _of_normal(of_x, v) - of_x.mean()
+        x = _from_normal(of_x, v) - of_x.mean()
         w = (
-            _of_normal(of_w, self.copula * v[:, None] + np.sqrt(1.0 - self.copula**2) * v)
+            _from_normal(of_w, self.copula * v[:, None] + np.sqrt(1.0 - self.copula**2) * v)
             - of_w.mean()
         )
         return float((x * density) @ w @ density / (of_x.std() * of_w.std()))
 
 
 class Resampled:
-    """A real column, drawn with replacement; with a second column, in pairs. Its statistics are
-    the truth.
+    """A real column drawn with replacement, or in pairs with a second column.
+
+    The statistics of the column are the truth.
 
     Parameters
     ----------
@@ -93,7 +117,7 @@ class Resampled:
     other : array_like of shape (records,), optional
     """
 
-    def __init__(self, x: Any, other: Any = None) -> None:
+    def __init__(self, x: ArrayLike, other: ArrayLike | None = None) -> None:
         refuse_other_order({"other": other}, labels_of_rows(x, "x"))
         named = {"x": x} if other is None else {"x": x, "other": other}
         self.columns: tuple[np.ndarray, ...] = tuple(
@@ -123,21 +147,23 @@ class Fixed(Resampled):
     def __call__(
         self, rng: np.random.Generator, replications: int, n: int
     ) -> tuple[np.ndarray, ...]:
-        """The column, `replications` times; n must be its number of records."""
+        """Return the column `replications` times; n must be its number of records."""
         return tuple(
             np.broadcast_to(column, (replications, column.size)) for column in self.columns
         )
 
 
 def paper_population() -> NormalCopula:
-    """The paper's: Laplace(10, 1000) and Laplace(50, 250), normal copula with parameter -0.7."""
+    """Return the population of the paper: Laplace(10, 1000) and Laplace(50, 250), joined by a normal
+    copula with parameter -0.7.
+    """
     from scipy.stats import laplace
 
     return NormalCopula((laplace(10.0, 1000.0), laplace(50.0, 250.0)), -0.7)
 
 
-def checked_population(population: Any) -> Any:
-    """Return the population. Refuses one that draws no samples, and names what draws them from it.
+def checked_population(population: Population) -> Population:
+    """Return the population, or refuse one that draws no samples and name one that does.
 
     The message has the type alone, since an array may be a sensitive column.
     """
@@ -146,24 +172,26 @@ def checked_population(population: Any) -> Any:
         return population
     given = type(population).__name__
     raise ArgumentTypeError(
-        f"population must be callable as (rng, replications, n), got {given}: pass cm.Resampled(x) "
-        "for an array or column x, cm.NormalCopula([margin]) for a frozen SciPy distribution "
-        "margin, such as scipy.stats.norm(0, 1)"
+        f"population must be callable as (rng, replications, n), got {given}: pass "
+        "cm.Resampled(x) for an array or column x, cm.NormalCopula([margin]) for a frozen SciPy "
+        "distribution margin, such as scipy.stats.norm(0, 1)"
     )
 
 
-def _of_normal(margin: Any, normal: np.ndarray) -> np.ndarray:
-    """Standard normal values turned into those of a margin of the same ranks."""
+def _from_normal(margin: Margin, normal: np.ndarray) -> np.ndarray:
+    """Transform standard normal values into values of a margin with the same ranks."""
     if margin.dist.name == "laplace" and not margin.kwds and len(margin.args) == 2:
-        center, scale = margin.args  # some five times as fast as the quantile function
+        center, scale = margin.args  # about five times as fast as the quantile function
         return np.asarray(center - np.sign(normal) * scale * np.log(2.0 * ndtr(-np.abs(normal))))
     # from the nearer end, where a probability does not round to 1
     ends = [lambda above: margin.isf(ndtr(-above)), lambda below: margin.ppf(ndtr(below))]
     return np.piecewise(normal, [normal > 0.0], ends)
 
 
-def split(w: np.ndarray) -> float:
-    """The value above which the upper half of w lies: the median, or just below it if nothing is
-    above it."""
+def upper_half_bound(w: np.ndarray) -> float:
+    """Return the value above which the upper half of w lies.
+
+    That is the median, or a value just below it if nothing lies above the median.
+    """
     middle = float(np.median(w))
     return middle if w.max() > middle else float(np.nextafter(middle, -np.inf))

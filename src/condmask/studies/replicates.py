@@ -1,4 +1,4 @@
-"""Computes one block of replicates: estimates, risks and intervals of every scheme, a row each."""
+"""Compute one block of replicates: estimates, risks and intervals of every scheme, a row each."""
 
 from collections.abc import Sequence
 from contextlib import suppress
@@ -24,19 +24,20 @@ from condmask.moments.theorem_2_1 import powers_of_rows
 from condmask.moments.variance_interval import variance_interval
 from condmask.pairs import pair_interval, pair_variance, theorem_2_5
 from condmask.studies import curves
+from condmask.studies.populations import Population
 
 MAX_BLOCK_RECORDS = 65_536
 MAX_BLOCK_ROWS = 32
 POINT_INTERVAL = 1e-9  # length of an interval, in its value, that counts as a point
 
 Others = tuple[np.ndarray, ...]  # samples of variables that are not masked
-Columns = dict[tuple[str, str, str], np.ndarray]  # by scheme, estimator and statistic
+BlockColumns = dict[tuple[str, str, str], np.ndarray]  # by scheme, estimator and statistic
 
 
 class Design(NamedTuple):
-    """The design of a study: what every replicate draws, masks and estimates."""
+    """The design of a study: the samples, schemes and statistics of every replicate."""
 
-    population: Any
+    population: Population
     schemes: dict[str, Scheme]
     n: int
     quantiles: np.ndarray
@@ -51,7 +52,7 @@ class Design(NamedTuple):
 
     @property
     def statistics(self) -> list[str]:
-        """Return the names of the statistics; the last, the difference of halves, has no interval."""
+        """Return the names of the statistics; "difference", the last one, has no interval."""
         names = [f"quantile {q:.15g}" for q in self.quantiles] + ["mean", "s.d."]
         names += [f"cdf({t:.15g})" for t in self.points]
         return names if self.split is None else [*names, "correlation", "difference"]
@@ -62,40 +63,48 @@ def block_size(n: int) -> int:
     return max(1, min(MAX_BLOCK_RECORDS // n, MAX_BLOCK_ROWS))
 
 
-def block(design: Design, seed: int, index: int) -> Columns:
+def block(design: Design, seed: int, index: int) -> BlockColumns:
     """Return the statistics of one block of replicates, an array of shape (rows,) for each."""
-    key = _key(design, seed, index)
+    key = _block_key(design, seed, index)
     (x, others) = samples(design, seed, index)
     attacks = [*(f"risk {d:.15g}" for d in design.distances), "MSE"]
-    found = _columns("", "sample", design.statistics, of_samples(x, others, design))
+    found = _named_columns("", "sample", design.statistics, of_samples(x, others, design))
     for name, scheme in design.schemes.items():
         z = scheme.mask_rows(x, key.derive(b"scheme", name.encode()).stream(0, 0), others)
         for estimator, values in _estimates(scheme, z, others, design).items():
-            found |= _columns(name, estimator, design.statistics, values)
+            found |= _named_columns(name, estimator, design.statistics, values)
         grid = scheme.grid
         rounded = x if grid is None else grid.values(grid.units(x))  # what was masked
         for guess, values in _attacks(rounded, z, design.distances, grid).items():
-            found |= _columns(name, guess, attacks, values)
+            found |= _named_columns(name, guess, attacks, values)
         # from added noise alone there are no intervals
         if design.levels and "T_1" in scheme.estimators:
             found |= _coverage(name, z, others, of_samples(rounded, others, design), design)
     return found
 
 
-def _columns(scheme: str, estimator: str, statistics: list[str], values: np.ndarray) -> Columns:
+def _named_columns(
+    scheme: str, estimator: str, statistics: list[str], values: np.ndarray
+) -> BlockColumns:
     """Return the columns of values of shape (rows, statistics) under their names."""
-    return {(scheme, estimator, each): own for each, own in zip(statistics, values.T, strict=True)}
+    return {
+        (scheme, estimator, each): column
+        for each, column in zip(statistics, values.T, strict=True)
+    }
 
 
 def samples(design: Design, seed: int, index: int) -> tuple[np.ndarray, Others]:
     """Draw the samples of a block and check them; return those of x and of other variables."""
     shape = block_size(design.n), design.n
-    drawn = design.population(_key(design, seed, index).derive(b"population").stream(0, 0), *shape)
+    drawn = design.population(
+        _block_key(design, seed, index).derive(b"population").stream(0, 0), *shape
+    )
     parts = [np.asarray(part) for part in (drawn if isinstance(drawn, (tuple, list)) else [drawn])]
     for part in parts:
         if part.shape != shape or part.dtype.kind not in "iuf":
             raise ArgumentError(
-                f"population must give arrays of numbers of shape {shape}, got {part.shape} of {part.dtype}"
+                f"population must give arrays of numbers of shape {shape}, got {part.shape} of "
+                f"{part.dtype}"
             )
         if not np.abs(part).max() <= _checks.MAX_MAGNITUDE:
             raise ArgumentError("population must give finite numbers, got others among them")
@@ -103,7 +112,8 @@ def samples(design: Design, seed: int, index: int) -> tuple[np.ndarray, Others]:
     return x, tuple(others)
 
 
-def _key(design: Design, seed: int, index: int) -> Key:
+def _block_key(design: Design, seed: int, index: int) -> Key:
+    """Return the key of a block of replicates, which depends on n and the seed of the study."""
     return seeded_key(seed, b"study").derive(
         design.n.to_bytes(8, "little"), index.to_bytes(8, "little")
     )
@@ -121,9 +131,9 @@ def _estimates(
     """
     law = scheme.law
     if law is None or not scheme.estimators:
-        undone = _undone(scheme, z) if others and scheme.estimators else z
+        pseudo_values = _pseudo_values(scheme, z) if others and scheme.estimators else z
         return dict.fromkeys(
-            scheme.estimators or ("masked",), of_samples(z, others, design, undone)
+            scheme.estimators or ("masked",), of_samples(z, others, design, pseudo_values)
         )
     n = z.shape[1]
     spread = z.std(axis=1, ddof=1)
@@ -164,9 +174,8 @@ def _of_distribution(
         own = None if widths is None else widths[known]
         rearranged = crossing == "rearranged"
         found[known] = curves.of_rows(ordered[known], law, own, q, x, rearranged=rearranged)
-    for k in np.flatnonzero(
-        known & np.isnan(found).all(axis=1)
-    ).tolist():  # samples that `curves` left out
+    left_out = known & np.isnan(found).all(axis=1)  # samples that `curves` does not serve
+    for k in np.flatnonzero(left_out).tolist():
         sample = scheme.estimate(ordered[k]).sample
         width = None if widths is None else widths[k]
         found[k] = [*sample.quantiles(q, width, crossing=crossing), *sample.values(x, width)]
@@ -174,7 +183,7 @@ def _of_distribution(
 
 
 def of_samples(
-    z: np.ndarray, others: Others, design: Design, undone: np.ndarray | None = None
+    z: np.ndarray, others: Others, design: Design, pseudo_values: np.ndarray | None = None
 ) -> np.ndarray:
     """Return the statistics of samples; those with another column use pseudo-values, if given.
 
@@ -185,7 +194,9 @@ def of_samples(
     place = np.maximum(np.ceil(design.quantiles * n - 1e-9).astype(np.int64) - 1, 0)
     columns = [ordered[:, place], ordered.mean(axis=1), ordered.std(axis=1, ddof=1)]
     columns += [(ordered <= t).mean(axis=1) for t in design.points]
-    return np.column_stack([*columns, _pairs(z if undone is None else undone, z, others, design)])
+    return np.column_stack(
+        [*columns, _pairs(z if pseudo_values is None else pseudo_values, z, others, design)]
+    )
 
 
 def _pairs(x: np.ndarray, z: np.ndarray, others: Others, design: Design) -> np.ndarray:
@@ -209,7 +220,7 @@ def _pairs(x: np.ndarray, z: np.ndarray, others: Others, design: Design) -> np.n
         return np.column_stack([product / np.sqrt(of_z * of_w), high - low])
 
 
-def _undone(scheme: Scheme, z: np.ndarray) -> np.ndarray:
+def _pseudo_values(scheme: Scheme, z: np.ndarray) -> np.ndarray:
     """Return pseudo-values after reverse mapping; NaN where a sample has none."""
     values = np.full(z.shape, np.nan)
     for row, own in zip(z, values, strict=True):
@@ -221,8 +232,10 @@ def _undone(scheme: Scheme, z: np.ndarray) -> np.ndarray:
 def _attacks(
     x: np.ndarray, z: np.ndarray, distances: np.ndarray, grid: Grid | None
 ) -> dict[str, np.ndarray]:
-    """For each attacker: the share of records guessed to within each distance, and the mean squared
-    error.
+    """Return the hits of each attacker.
+
+    By attacker, the share of records guessed to within each distance and the mean squared error,
+    of shape (rows, distances + 1).
 
     On a grid the error of Z_i is counted in whole steps, so that none is rounded.
     """
@@ -245,14 +258,14 @@ def _attacks(
 
 def _coverage(
     name: str, z: np.ndarray, others: Others, of_file: np.ndarray, design: Design
-) -> Columns:
+) -> BlockColumns:
     """Return coverage and length in each masked sample, by interval and statistic.
 
     `others` were not masked, `of_file` has the statistics of the samples as they were masked, row
     by row.
     """
-    low, high = ends(design.schemes[name], z, others[0] if others else None, design)
-    found = Columns()
+    low, high = ends_of_intervals(design.schemes[name], z, others[0] if others else None, design)
+    found = BlockColumns()
     names = design.statistics[: low.shape[2]]
     for (k, level), (t, target) in product(enumerate(design.levels), enumerate(TARGETS)):
         aim = of_file[:, : len(names)].T if target == "file" else design.truth[: len(names), None]
@@ -267,11 +280,13 @@ def _coverage(
         covered = np.where(known, (least - room <= aim) & (aim <= most + room), np.nan)
         row = f"{level} interval, {target}"
         for part, values in (("coverage", covered), ("length", length)):
-            found |= _columns(name, row, [f"{part} of {each}" for each in names], values.T)
+            found |= _named_columns(name, row, [f"{part} of {each}" for each in names], values.T)
     return found
 
 
-def ends(scheme: Scheme, z: np.ndarray, other: np.ndarray | None, design: Any) -> np.ndarray:
+def ends_of_intervals(
+    scheme: Scheme, z: np.ndarray, other: np.ndarray | None, design: Design
+) -> np.ndarray:
     """Return both ends, of shape (2, levels, targets, statistics, rows); NaN where there are none.
 
     Statistics are the quantiles, the mean, the standard deviation, the distribution function at
@@ -288,9 +303,9 @@ def ends(scheme: Scheme, z: np.ndarray, other: np.ndarray | None, design: Any) -
     )
 
 
-def _of_cdf(estimate: Any, design: Any, c: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return both ends of quantiles and of the distribution function, each of shape (2, levels, targets,
-    statistics)."""
+def _of_cdf(estimate: Any, design: Design, c: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return both ends of quantiles and of the distribution function, each of shape (2, levels,
+    targets, statistics)."""
     (t, sums) = estimate.cdf_sums
     sample = estimate.sample
     q, back = np.unique(design.quantiles, return_inverse=True)
@@ -299,9 +314,9 @@ def _of_cdf(estimate: Any, design: Any, c: np.ndarray) -> tuple[np.ndarray, np.n
         quantile_interval(t, sums, q, value, c, tuple(TARGETS))[..., back]
     )
     x = sample.to_units(design.points, t)
-    there = t.at(x), sums.variance(x), c[:, None]
+    of_cdf = t.at(x), sums.variance(x), c[:, None]
     return of_quantiles, np.stack(
-        [cdf_interval(*there, target, sample.law.p) for target in TARGETS], axis=2
+        [cdf_interval(*of_cdf, target, sample.law.p) for target in TARGETS], axis=2
     )
 
 
@@ -310,9 +325,9 @@ def _of_moments(first: Any, z: np.ndarray, levels: Sequence[float]) -> np.ndarra
     sampled = first._sampled(4)._replace(masked=powers_of_rows(z, 4, first.law.sigma))
     found = []
     for target in TARGETS:
-        asked = sampled, np.array(levels)[:, None], target
-        mean = moment_interval.moment_interval(*asked, 1, "", central=False)[:2]
-        found.append([mean, variance_interval(*asked, root=True)[:2]])
+        options = sampled, np.array(levels)[:, None], target
+        mean = moment_interval.moment_interval(*options, 1, "", central=False)[:2]
+        found.append([mean, variance_interval(*options, root=True)[:2]])
     return np.transpose(np.array(found), (2, 3, 0, 1, 4))
 
 
@@ -324,7 +339,7 @@ def _of_pairs(
     found = np.full((2, len(levels), len(TARGETS), 1, len(other)), np.nan)
     scheme = single[0].scheme
     whole = [(slice(None), None)]
-    for rows, estimate in enumerate(single) if scheme.reverse_mapping else whole:
+    for rows, estimate in enumerate(single) if scheme.law is None else whole:
         with collect_warnings(EstimateWarning), suppress(UndefinedError):
             if estimate is None:
                 moments = theorem_2_5.pair_moments(z, other)

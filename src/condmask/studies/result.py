@@ -1,4 +1,4 @@
-"""The result of a study: bias, RMSE and risk with their Monte Carlo standard errors."""
+"""Hold and print the result of a study: bias, RMSE and risk with Monte Carlo standard errors."""
 
 import os
 from dataclasses import dataclass
@@ -15,15 +15,14 @@ from condmask.errors import ArgumentError
 from condmask.files.publish import write_whole
 
 ERRORS = ("truth", "mean", "bias", "bias_se", "rmse", "rmse_se")
-SHARES = ("mean", "mean_se")  # of what has no truth
-SHOWN = ("truth", "bias", "bias_se", "rmse", "rmse_se", *SHARES)
+SHARES = ("mean", "mean_se")  # figures of statistics without a truth
+PRINTED_FIGURES = ("truth", "bias", "bias_se", "rmse", "rmse_se", *SHARES)
 
 
-class Column(NamedTuple):
-    """One statistic of one estimator of one scheme; of the samples themselves where the scheme is
-    "".
+class StudyColumn(NamedTuple):
+    """Name one statistic of one estimator of one scheme; the scheme "" stands for the samples.
 
-    `truth` is that of the population; None where only samples know it.
+    `truth` is the value of the population; None if only samples know it.
     """
 
     scheme: str
@@ -34,7 +33,7 @@ class Column(NamedTuple):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class StudyResult:
-    """The state of a study: what every statistic was in each replication.
+    """The state of a study: the values of all statistics in each replication.
 
     Made by `simulate`. Two results are equal if everything is, bit by bit.
 
@@ -43,14 +42,14 @@ class StudyResult:
     identity : str
         Hash of the design and of the first block; equal for equal studies.
     seed : int
-    columns : tuple of Column
+    columns : tuple of StudyColumn
     values : ndarray of shape (replications, columns)
         Not finite where a statistic is not defined.
     """
 
     identity: str
     seed: int
-    columns: tuple[Column, ...]
+    columns: tuple[StudyColumn, ...]
     values: np.ndarray
 
     @property
@@ -64,12 +63,13 @@ class StudyResult:
     def __str__(self) -> str:
         lines = [f"{self.replications:,} replications, seed {self.seed}"]
         for scheme, rows in groupby(self.rows(), itemgetter("scheme")):
-            lines += ["", scheme, line("", SHOWN, head=28, width=12)]
+            lines += ["", scheme, line("", PRINTED_FIGURES, head=28, width=12)]
             for row in rows:
                 label = f"  {row['estimator']:10} {row['statistic']:15}"
                 # a dash where a figure is not defined, nothing where there is none
                 cells = (
-                    f"{row[name]:.5g}".replace("nan", "-") if name in row else "" for name in SHOWN
+                    f"{row[name]:.5g}".replace("nan", "-") if name in row else ""
+                    for name in PRINTED_FIGURES
                 )
                 lines.append(line(label, cells, head=28, width=12).rstrip())
         return "\n".join(lines)
@@ -117,7 +117,7 @@ class StudyResult:
 
     def to_frame(self) -> Any:
         """Return the rows as a pandas data frame."""
-        return frames.of_rows(self.rows())
+        return frames.frame_of_rows(self.rows())
 
     def to_dict(self) -> dict[str, Any]:
         """Return the study as a dict for JSON: "replications", "seed", "rows"."""
@@ -171,7 +171,7 @@ class StudyResult:
         place = _checks.path(path, "path")
         try:
             described, arrays = _state.unpack(place.read_bytes())
-            described["columns"] = tuple(Column(*column) for column in described["columns"])
+            described["columns"] = tuple(StudyColumn(*column) for column in described["columns"])
             return cls(**described, values=arrays["values"].reshape(-1, len(described["columns"])))
         except (ValueError, KeyError, TypeError) as error:
             raise ArgumentError(f"path must be a saved StudyResult, got {path}") from error

@@ -1,4 +1,4 @@
-"""Monte Carlo studies: replicate a population, mask it by several schemes, estimate, and compare.
+"""Run Monte Carlo studies: replicate a population, mask by several schemes, estimate, and compare.
 
 Replicates are drawn, masked and estimated in blocks whose size depends on n alone, every block
 under a key of its own. So a result depends neither on workers nor on how often a study was
@@ -9,6 +9,7 @@ import dataclasses
 import hashlib
 import os
 import time
+from collections.abc import Mapping, Sequence
 from contextlib import nullcontext, suppress
 from functools import partial
 from inspect import signature
@@ -16,12 +17,14 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from condmask import _checks
 from condmask._blocks import Workers, ordered_map
-from condmask._randomness import study_seed
+from condmask._randomness import Randomness, study_seed
 from condmask.disclosure.column.rare_values import open_ends
 from condmask.errors import ArgumentError, ArgumentTypeError, optional, warn
+from condmask.estimates.estimate import DECILES
 from condmask.estimates.sample import CROSSINGS
 from condmask.files.parts import read_column
 from condmask.files.tables import read_toml
@@ -31,18 +34,21 @@ from condmask.publish.schemes import OWN_SCHEMES as OWN_SCHEMES
 from condmask.studies import replicates
 from condmask.studies.populations import (
     Fixed,
+    Population,
     Resampled,
     checked_population,
     paper_population,
-    split,
+    upper_half_bound,
 )
 from condmask.studies.replicates import Design
-from condmask.studies.result import Column, StudyResult
+from condmask.studies.result import StudyColumn, StudyResult
 
-DECILES = tuple(k / 10 for k in range(1, 10))
 SAVE_SECONDS = 5.0
-OF_A_RUN = {"workers", "progress", "checkpoint"}  # which are no part of a study
-MOST_RECORDS = 10_000_000  # of a sample
+RUN_PARAMETERS = {"workers", "progress", "checkpoint"}  # which do not change the result of a study
+MAX_SAMPLE_RECORDS = 10_000_000
+
+
+GivenStudySchemes = Mapping[str, Scheme] | Sequence[Scheme] | Scheme
 
 
 class StudyWarning(UserWarning):
@@ -50,17 +56,17 @@ class StudyWarning(UserWarning):
 
 
 def simulate(
-    population: Any,
-    schemes: Any,
+    population: Population,
+    schemes: GivenStudySchemes,
     *,
     n: int,
     replications: int,
-    quantiles: Any = DECILES,
-    cdf_points: Any = (),
-    risk_distances: Any = (),
-    confidence_levels: Any = (),
+    quantiles: ArrayLike = DECILES,
+    cdf_points: ArrayLike = (),
+    risk_distances: ArrayLike = (),
+    confidence_levels: ArrayLike = (),
     crossing: str | None = None,
-    rng: Any = None,
+    rng: Randomness = None,
     workers: Workers = 1,
     progress: bool = False,
     checkpoint: str | os.PathLike[str] | None = None,
@@ -123,15 +129,19 @@ def simulate(
     --------
     >>> import condmask as cm
     >>> result = cm.simulate(
-    ...     cm.paper_population(), [cm.ConditionalMasking(0.6, 1000.0)], n=500, replications=64, rng=1
+    ...     cm.paper_population(),
+    ...     [cm.ConditionalMasking(0.6, 1000.0)],
+    ...     n=500,
+    ...     replications=64,
+    ...     rng=1,
     ... )
     >>> result.replications
     64
     """
     design = Design(
         checked_population(population),
-        named(schemes),
-        _checks.integer(n, "n", least=4, most=MOST_RECORDS),
+        named_schemes(schemes),
+        _checks.integer(n, "n", least=4, most=MAX_SAMPLE_RECORDS),
         np.ravel(_checks.probabilities(quantiles, "quantiles")),
         np.ravel(_checks.reals(cdf_points, "cdf_points")),
         np.ravel(_checks.distances(risk_distances, "risk_distances")),
@@ -154,10 +164,10 @@ def simulate(
         rule = f"replications must be at least the {before.replications} in {checkpoint}"
         _checks.require(before.replications <= wanted, rule, wanted)
         state = before
-    return _run(design, state, wanted, threads, progress, path)
+    return _replicate(design, state, wanted, threads, progress, path)
 
 
-def _run(
+def _replicate(
     design: Design,
     before: StudyResult,
     wanted: int,
@@ -165,26 +175,26 @@ def _run(
     progress: bool,
     path: Path | None,
 ) -> StudyResult:
-    """The study from where it stands."""
+    """Continue a study up to the wanted number of replications."""
     size = replicates.block_size(design.n)
     saved = time.perf_counter()
     parts = [before.values]
     blocks = range(before.replications // size, -(-wanted // size))
-    found = ordered_map(partial(replicates.block, design, before.seed), blocks, workers)
+    computed = ordered_map(partial(replicates.block, design, before.seed), blocks, workers)
 
-    def reached() -> StudyResult:
+    def current_result() -> StudyResult:
         return dataclasses.replace(before, values=np.concatenate(parts))
 
-    with _bar(wanted, before.replications, progress) as bar, suppress(KeyboardInterrupt):
-        for index, columns in zip(blocks, found, strict=True):
+    with _progress_bar(wanted, before.replications, progress) as bar, suppress(KeyboardInterrupt):
+        for index, columns in zip(blocks, computed, strict=True):
             done = max(before.replications - index * size, 0)  # of this block
             parts.append(np.column_stack(list(columns.values()))[done : wanted - index * size])
             if bar is not None:
                 bar.update(len(parts[-1]))
             if path is not None and time.perf_counter() - saved > SAVE_SECONDS:
-                _save(reached(), path)
+                _save(current_result(), path)
                 saved = time.perf_counter()
-    state = reached()
+    state = current_result()
     if state.replications < wanted:
         warn(f"interrupted after {state.replications} of {wanted} replications", StudyWarning)
     if path is not None:
@@ -193,61 +203,62 @@ def _run(
 
 
 def _save(state: StudyResult, path: Path) -> None:
-    """Keep the state; a full disk does not end a study."""
+    """Save the state; if that fails, warn, so that a full disk does not end a study."""
     try:
         state.save(path)
     except OSError as error:
         warn(f"checkpoint {path} could not be written: {error}", StudyWarning)
 
 
-def _bar(total: int, done: int, shown: bool) -> Any:
-    """Rate and time left, on a terminal."""
-    if not shown:
+def _progress_bar(total: int, done: int, visible: bool) -> Any:
+    """Return a context that shows rate and time left on a terminal, or None if not visible."""
+    if not visible:
         return nullcontext()
     with optional("progress", "files"):
         from tqdm import tqdm
     return tqdm(total=total, initial=done, unit=" replications", smoothing=0.05, disable=None)
 
 
-def named(schemes: Any) -> dict[str, Scheme]:
-    """The schemes by name, which have neither strata nor codes, since samples have none."""
-    listed = list(schemes) if isinstance(schemes, (dict, list, tuple)) else [schemes]
-    pairs = (
-        schemes.items()
-        if isinstance(schemes, dict)
-        else ((_checks.in_message(one), one) for one in listed)
-    )
-    found = {str(name): scheme for name, scheme in pairs}
-    _checks.require(
-        len(found) == len(listed), "schemes must differ, or be a dict with names", schemes
-    )
+def named_schemes(schemes: GivenStudySchemes) -> dict[str, Scheme]:
+    """Return the schemes by name; strata, codes and open ends, which samples lack, are refused."""
+    by_name: dict[str, Scheme] = {}
+    if isinstance(schemes, dict):
+        by_name = {str(name): scheme for name, scheme in schemes.items()}
+        count = len(schemes)
+    else:
+        in_order: Any = schemes if isinstance(schemes, list | tuple) else [schemes]
+        by_name = {_checks.in_message(scheme): scheme for scheme in in_order}
+        count = len(in_order)
+    _checks.require(len(by_name) == count, "schemes must differ, or be a dict with names", schemes)
     sound = (
-        bool(found)
-        and "" not in found
-        and all(isinstance(scheme, Scheme) for scheme in found.values())
+        bool(by_name)
+        and "" not in by_name
+        and all(isinstance(scheme, Scheme) for scheme in by_name.values())
     )
     _checks.require(
         sound, "schemes must be masking schemes, or a dict by name", schemes, ArgumentTypeError
     )
-    for name, scheme in found.items():
+    for name, scheme in by_name.items():
         rule = "schemes must have no missing codes, no strata and no open ends, since samples have none"
         _checks.require(
             not (scheme.codes or scheme.strata or open_ends({name: scheme})), rule, scheme
         )
-    return found
+    return by_name
 
 
 def _with_truth(design: Design, seed: int) -> Design:
-    """The design with what its population knows, and where the other column is split."""
-    population = design.population
+    """Return the design with the true statistics and the bound between the halves of the other
+    column.
+    """
+    population: Any = design.population  # its statistics are optional
     (_, others) = replicates.samples(design, seed, 0)
     if others:
-        design = design._replace(split=split(others[0]))
+        design = design._replace(split=upper_half_bound(others[0]))
     truth = np.full(len(design.statistics), np.nan)
     if isinstance(population, Resampled):
         x, *beside = (column[None] for column in population.columns)
         truth = replicates.of_samples(x, tuple(beside), design)[0]
-        # whose deviation is estimated with the divisor n - 1
+        # the standard deviation of samples has the divisor n - 1
         if not isinstance(population, Fixed):
             truth[design.statistics.index("s.d.")] *= np.sqrt(1.0 - 1.0 / x.size)
     elif hasattr(population, "quantile"):
@@ -258,11 +269,11 @@ def _with_truth(design: Design, seed: int) -> Design:
 
 
 def _begun(design: Design, seed: int, wanted: int) -> StudyResult:
-    """A study with so many replications of its first block, by which it is known."""
+    """Return the first replications of a study, by whose first block studies are identified."""
     first = replicates.block(design, seed, 0)
     pairs = zip(design.statistics, design.truth.tolist(), strict=True)
     truth = {statistic: value for statistic, value in pairs if not np.isnan(value)}
-    columns = tuple(Column(*name, truth.get(name[2])) for name in first)
+    columns = tuple(StudyColumn(*name, truth.get(name[2])) for name in first)
     content = b"".join(repr(name).encode() + values.tobytes() for name, values in first.items())
     identity = hashlib.blake2b(content, digest_size=16).hexdigest()
     return StudyResult(identity, seed, columns, np.column_stack(list(first.values()))[:wanted])
@@ -272,7 +283,7 @@ def _begun(design: Design, seed: int, wanted: int) -> StudyResult:
 
 
 def read_study(path: str | os.PathLike[str]) -> dict[str, Any]:
-    """The arguments of `simulate` from a TOML file (docs/guide_researcher.rst has an example).
+    """Return the arguments of `simulate` from a TOML file (docs/guide_researcher.rst shows one).
 
     The population is the paper's, or columns of a file.
     """
@@ -281,7 +292,9 @@ def read_study(path: str | os.PathLike[str]) -> dict[str, Any]:
     parameters = signature(simulate).parameters
     for name in described:
         _checks.choice(
-            name, f"an entry of {path}", [name for name in parameters if name not in OF_A_RUN]
+            name,
+            f"an entry of {path}",
+            [name for name in parameters if name not in RUN_PARAMETERS],
         )
     for name in ("n", "replications", "schemes"):
         _checks.require(name in described, f"{path} must have {name!r}", list(described))
@@ -298,7 +311,7 @@ def read_study(path: str | os.PathLike[str]) -> dict[str, Any]:
 
 
 def _resampled(described: Any, folder: Path) -> Resampled:
-    """Columns of a file as a population."""
+    """Return a population that draws from columns of a file."""
     known = isinstance(described, dict) and {*described} in (
         {"path", "column"},
         {"path", "column", "other"},
