@@ -14,7 +14,6 @@ from condmask._blocks import Workers
 from condmask._digits import finite, line, number
 from condmask._randomness import seeded_key, study_seed
 from condmask.errors import ArgumentError, ArgumentTypeError
-from condmask.estimates.estimate import DECILES
 from condmask.marks import refuse_marked
 from condmask.masking.multiplicative import MultiplicativeNoise
 from condmask.masking.scheme import Scheme
@@ -27,7 +26,7 @@ from condmask.publish.reverse_mapping import ReverseMapping
 from condmask.row_labels import labels_of_rows, refuse_other_order
 from condmask.studies.attacker import FittedAttacker
 from condmask.studies.populations import Fixed
-from condmask.studies.simulate import named_schemes, simulate
+from condmask.studies.simulate import DECILES, named_schemes, simulate
 from condmask.suspected_codes import drop_codes
 
 MAX_MASKED_RECORDS = 20_000  # records that are masked again and again

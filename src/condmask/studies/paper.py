@@ -12,12 +12,11 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from condmask._blocks import Workers
-from condmask.estimates.estimate import DECILES
 from condmask.publish.additive import AdditiveNoise
 from condmask.publish.conditional import ConditionalMasking
 from condmask.studies.populations import paper_population
 from condmask.studies.result import StudyResult
-from condmask.studies.simulate import simulate
+from condmask.studies.simulate import DECILES, simulate
 
 SIZES = (2000, 5000, 10000)
 DISTANCES = (250, 500, 1000, 1500, 2000)

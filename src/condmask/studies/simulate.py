@@ -24,7 +24,6 @@ from condmask._blocks import Workers, ordered_map
 from condmask._randomness import Randomness, study_seed
 from condmask.disclosure.column.rare_values import open_ends
 from condmask.errors import ArgumentError, ArgumentTypeError, optional, warn
-from condmask.estimates.estimate import DECILES
 from condmask.estimates.sample import CROSSINGS
 from condmask.files.parts import read_column
 from condmask.files.tables import read_toml
@@ -43,6 +42,7 @@ from condmask.studies.populations import (
 from condmask.studies.replicates import Design
 from condmask.studies.result import StudyColumn, StudyResult
 
+DECILES = tuple(k / 10 for k in range(1, 10))
 SAVE_SECONDS = 5.0
 RUN_PARAMETERS = {"workers", "progress", "checkpoint"}  # which do not change the result of a study
 MAX_SAMPLE_RECORDS = 10_000_000
