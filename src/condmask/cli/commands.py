@@ -1,4 +1,4 @@
-"""List the ten commands, in the order in which ``condmask --help`` shows them."""
+"""List the commands, in the order in which ``condmask --help`` shows them."""
 
 from condmask.cli.analyst import demo, estimate, info, simulate
 from condmask.cli.checking import check
