@@ -28,6 +28,7 @@ LADDER = [  # a module imports from its own storey or from one below it, and in 
     {"files"},
     {"disclosure"},
     {"estimates"},
+    {"domains"},
     {"reverse_mapping"},
     {"pairs"},
     {"linear"},

@@ -15,7 +15,11 @@ from condmask.row_labels import has_index, refuse_other_order
 
 OF_ONE_SAMPLE = ("summary", "cdf_band", "plot_cdf")  # methods that batches refuse
 # fields of intervals that differ between replicates
-REPLICATED_FIELDS = ("low", "high", "standard_error", "estimate", "records", "note", "notes")
+REPLICATED_FIELDS = (
+    *("low", "high", "standard_error", "estimate", "records", "note", "notes"),
+    *("degrees", "worth", "explained", "route"),
+)
+JOINT = "joint"  # field of covariances, which a batch does not have
 
 
 class Batch:
@@ -86,7 +90,8 @@ def stacked(answers: list[Any]) -> Any:
         return np.array(answers)
     fields = {}
     for name in type(first).__match_args__:
-        values = [getattr(each, name) for each in answers]
-        differ = name in REPLICATED_FIELDS or (name == "about" and len({*values}) > 1)
+        values = [None if name == JOINT else getattr(each, name) for each in answers]
+        replicated = name in REPLICATED_FIELDS and values[0] is not None
+        differ = replicated or (name == "about" and len({*values}) > 1)
         fields[name] = np.array(values) if differ else values[0]
     return type(first)(**fields)

@@ -142,9 +142,7 @@ class Distribution(Shared):
         below that are excluded and others cut, so no crossing is missed but for excursions by less
         than rounding. Cost: as `cdf`, then one look at each distinct value.
 
-        There are no weights: swapped records show values of others, and to take these out the
-        noise would have to be undone among records of one weight alone, which magnifies errors
-        without bound.
+        With weights: `weighted_quantile`. Of groups: `group_quantiles`.
 
         Examples
         --------

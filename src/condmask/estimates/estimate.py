@@ -13,7 +13,9 @@ from numpy.typing import ArrayLike
 from condmask import _checks
 from condmask.errors import ArgumentError, warn
 from condmask.estimates.bands import Bands
+from condmask.estimates.domains import DomainEstimates
 from condmask.estimates.functionals import Functionals
+from condmask.estimates.income import IncomeEstimates
 from condmask.estimates.linear import LinearEstimates
 from condmask.estimates.moments import Moments
 from condmask.estimates.pairs import Pairs
@@ -37,7 +39,9 @@ SelectedLabels = str | float | list[str | float]  # one label of a column, or se
 WHOLE_ROWS = "True or False for each record"
 
 
-class Estimate(Functionals, Bands, Moments, LinearEstimates, Pairs):
+class Estimate(
+    Functionals, Bands, Moments, LinearEstimates, Pairs, IncomeEstimates, DomainEstimates
+):
     r"""Estimates about the original variable from its masked values and the published scheme.
 
     Created by the `estimate` method of a scheme, from records or `Counts`. For a 2-D array its
@@ -190,9 +194,11 @@ class Estimate(Functionals, Bands, Moments, LinearEstimates, Pairs):
         Notes
         -----
         Within a stratum any record may be the donor of another, so the masked values of a part g
-        have the characteristic function :math:`\varphi_{Z|g} = p\,\varphi_X + (1-p)\,\varphi_Y
-        \varphi_{X|g}`, and dividing by :math:`\varphi_Y`, which tends to 0, magnifies the errors
-        at high frequencies without bound. Means are available for any part, from `group_means`.
+        have the characteristic function
+        :math:`\varphi_{Z|g} = p\,\varphi_X + (1-p)\,\varphi_Y \varphi_{X|g}`, and dividing by
+        :math:`\varphi_Y`, which tends to 0, magnifies the errors at high frequencies without bound.
+        Of any other part means are available from `group_means`, and the distribution, as far as
+        membership varies smoothly with the original, from `group_cdf` and `group_quantiles`.
 
         Examples
         --------
@@ -268,5 +274,5 @@ def _check_whole(chosen: np.ndarray, pool: np.ndarray) -> None:
             "rows must select whole strata, because donors were drawn within strata; "
             f"{cut} of the strata are selected only in part: swapped records show values from "
             "anywhere in their stratum, and the noise of the others cannot be undone. For such "
-            "parts only means are available: group_means, weighted_mean, regress"
+            "parts take group_means, group_quantiles, group_cdf, weighted_mean or regress"
         )

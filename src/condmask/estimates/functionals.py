@@ -77,7 +77,7 @@ class Functionals(Distribution):
         >>> bool(abs(gap - np.mean(np.maximum(15_000 - incomes, 0) / 15_000)) < 0.01)
         True
         """
-        return _raise_if_nan(self._mean_of(_checked_function(g))[0])
+        return _raise_if_nan(self._mean_of(checked_function(g))[0])
 
     def expectation_interval(
         self,
@@ -115,7 +115,7 @@ class Functionals(Distribution):
         True
         """
         level, target = check_interval_options(confidence_level, target)
-        value, variance = self._mean_of(_checked_function(g))
+        value, variance = self._mean_of(checked_function(g))
         error = _raise_if_nan(float(variance.standard_error(self.sample.n, target)))
         return interval(_raise_if_nan(value), error, level, target, "the mean of g(X)")
 
@@ -288,7 +288,7 @@ class Functionals(Distribution):
         return interval(nearest, error, level, target, quantity, ends=ends)
 
 
-def _checked_function(g: UserFunction) -> Function:
+def checked_function(g: UserFunction) -> Function:
     """Return a user's function with checked results; those at points without mass are ignored
     later."""
     _checks.require(

@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike
 from condmask import _checks
 from condmask.errors import ArgumentError, warn
 from condmask.estimates.linear_arguments import LinearArguments
+from condmask.estimates.regression import Regression
 from condmask.estimates.results import Intervals
 from condmask.indicators import ColumnsLike
 from condmask.inference.interval import (
@@ -132,8 +133,10 @@ class LinearEstimates(LinearArguments):
         of the group. Intervals use Student's t. About the population it has one degree of freedom
         less than the group has records (clusters); about the file n - 1, since the variance is
         known from the masking of all n records. For groups of one to three records the latter
-        cover more often than they say, as single masked values are not normal. The distribution
-        function or quantiles of a group are available only if it consists of whole strata.
+        cover more often than they say, as single masked values are not normal. Groups share
+        donors, so their means depend on each other: for whether two differ take `difference` or
+        `test` of the result, not both standard errors. Distributions of groups:
+        `group_quantiles`, `group_cdf`.
 
         Examples
         --------
@@ -158,12 +161,22 @@ class LinearEstimates(LinearArguments):
         if not names:
             raise ArgumentError("labels must give at least one record a group, got none")
         w = None if weights is None else self._weights(weights, least=0.0)
-        means, records = group_means(self._linear(), self.records, code, len(names), w, options)
+        means, records, joint = group_means(
+            self._linear(), self.records, code, len(names), w, options
+        )
         self._warn_of_few(records)
         smallest = records[records > 1].min(initial=self.records.size)
         self._warn_of_skewness(options.target, int(smallest), "means of groups")
         about = f"{means.about}, by {' and '.join(columns)}{self._left_out(int(records.sum()))}"
-        return Intervals.of(means, names, about, records, tuple(columns))
+        return Intervals.of(
+            means,
+            names,
+            about,
+            records,
+            tuple(columns),
+            degrees=joint.degrees,
+            joint=joint,
+        )
 
     def weighted_mean(
         self,
@@ -203,15 +216,13 @@ class LinearEstimates(LinearArguments):
         -----
         sum w Zt / sum w, Zt the pseudo-values. Student's t has (sum w)^2 / sum w^2 - 1 degrees of
         freedom, or one less than there are clusters; for the file it has n - 1, since the error is
-        known from the masking of all n records. There is no weighted quantile or distribution
-        function: for a mean one factor removes the effect of swapped values; a distribution
-        function would have to undo the noise among the records of each single weight, which
-        magnifies errors without bound.
+        known from the masking of all n records. `weighted_quantile` and `weighted_cdf` have the
+        distribution with weights.
         """
         self._refuse_other_order(weights=weights, clusters=clusters)
         options = self._options(confidence_level, target, clusters, population_size)
         w = self._weights(weights, least=0.0)
-        mean, records = group_means(self._linear(), self.records, None, 1, w, options)
+        mean, records, _ = group_means(self._linear(), self.records, None, 1, w, options)
         if np.isnan(mean.estimate).all():
             raise ArgumentError("weights must not all be 0")
         self._warn_of_skewness(options.target, int(records[0]), "weighted means")
@@ -273,7 +284,7 @@ class LinearEstimates(LinearArguments):
         target: Target = "population",
         clusters: ArrayLike | None = None,
         population_size: float | None = None,
-    ) -> Intervals:
+    ) -> Regression:
         """Regress the original on columns that were not masked, by least squares.
 
         Parameters
@@ -290,7 +301,7 @@ class LinearEstimates(LinearArguments):
 
         Returns
         -------
-        Intervals
+        Regression
             By name of the column, "intercept" first; columns of an array are called w1, w2, ...
 
         Raises
@@ -334,16 +345,23 @@ class LinearEstimates(LinearArguments):
         design = self._design(W, intercept=intercept)
         if intercept and "intercept" in design:
             raise ArgumentError("W must have no column called 'intercept' where intercept=True")
-        coefficients, n, kurtoses = regress(
-            self._linear(), self.records, design, options, intercept=intercept
-        )
+        fit = regress(self._linear(), self.records, design, options, intercept=intercept)
         original = heavy_tails.kurtosis(self.sample.powers(4), self.law)
         columns = [self._shown_name, *map(repr, design)]
-        heavy_tails.warn_of_heavy_tails([original, *kurtoses], n, "coefficients", columns)
+        heavy_tails.warn_of_heavy_tails(
+            [original, *fit.kurtoses], fit.records, "coefficients", columns
+        )
         names = [*(["intercept"] if intercept else []), *design]
-        about = f"{coefficients.about}{self._left_out(n)}"
-        records = np.full(len(names), n)
-        return Intervals.of(coefficients, names, about, records, ("coefficient",))
+        return Regression.of(
+            fit.coefficients,
+            names,
+            f"{fit.coefficients.about}{self._left_out(fit.records)}",
+            np.full(len(names), fit.records),
+            ("coefficient",),
+            degrees=fit.degrees,
+            joint=fit.joint,
+            one_residual=True,
+        )
 
     # --- private ---
 
@@ -356,13 +374,6 @@ class LinearEstimates(LinearArguments):
         number = np.array([records])
         return Intervals.of(intervals, [""], about, number, ("statistic",))[""]._replace(
             about=about
-        )
-
-    def _left_out(self, used: int) -> str:
-        """Return a remark on the number of records that are not used, empty if all are."""
-        n = self.records.size
-        return (
-            "" if used == n else f" ({n - used} of {n} records left out, where a value is missing)"
         )
 
     def _warn_of_few(self, records: np.ndarray) -> None:

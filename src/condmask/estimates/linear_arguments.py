@@ -93,3 +93,10 @@ class LinearArguments(Shared):
         if low < least:
             raise ArgumentError(f"weights must not be negative, got {low:g}")
         return cast("np.ndarray | Named", w)
+
+    def _left_out(self, used: int) -> str:
+        """Return a remark on the number of records that are not used, empty if all are."""
+        n = self.records.size
+        return (
+            "" if used == n else f" ({n - used} of {n} records left out, where a value is missing)"
+        )

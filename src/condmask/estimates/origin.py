@@ -37,7 +37,7 @@ def warn_of_other_records(name: str, records: int, released: int | None, strata:
     warn(
         f"{name} has {records} records, and the release {released}: swapped records have values "
         f"from all of it, so estimates from a part of it are wrong{whole}. Estimate from all "
-        "records, those without a value included; group_means, weighted_mean and regress give "
-        "means of subgroups, but quantiles of subgroups are not available",
+        "records, those without a value included: group_means, group_quantiles, group_cdf, "
+        "weighted_mean and regress are about subgroups",
         EstimateWarning,
     )

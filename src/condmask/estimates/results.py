@@ -1,14 +1,14 @@
 """Holds confidence intervals by name, as of regression coefficients or group means."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any, Self
 
 import numpy as np
 
 from condmask import frames
 from condmask._digits import number
+from condmask.estimates.compared import Compared, Joint, shown
 from condmask.inference.interval import (
     Interval,
     Target,
@@ -18,7 +18,7 @@ from condmask.inference.interval import (
 
 
 @dataclass(frozen=True, eq=False)
-class Intervals(Mapping[Any, Interval]):
+class Intervals(Compared):
     """Confidence intervals by name; printed, a table.
 
     Attributes
@@ -37,6 +37,13 @@ class Intervals(Mapping[Any, Interval]):
         What the names stand for: "statistic", "coefficient", or the columns that make the groups.
     notes : ndarray of str of shape (names,) or (replicates, names)
         For each, why one of its figures is infinite or NaN; empty where all are numbers.
+    degrees : ndarray of shape (names,), optional
+        Degrees of freedom of Student's t, where intervals are made by it.
+    joint : callable, optional
+        Gives the covariances of the estimates at some positions; None where they are not known, as
+        of a batch.
+    one_residual : bool
+        Whether all have the degrees of freedom of one fit.
     """
 
     names: list[Any]
@@ -50,6 +57,9 @@ class Intervals(Mapping[Any, Interval]):
     records: np.ndarray
     by: tuple[str, ...]
     notes: np.ndarray
+    degrees: np.ndarray | None = None
+    joint: Joint | None = None
+    one_residual: bool = False
 
     @classmethod
     def of(
@@ -59,8 +69,9 @@ class Intervals(Mapping[Any, Interval]):
         about: str,
         records: np.ndarray,
         by: tuple[str, ...],
+        **known: Any,
     ) -> Self:
-        """Return an array of intervals under names."""
+        """Return an array of intervals under names, with further fields that are known."""
         return cls(
             names,
             np.asarray(intervals.low),
@@ -73,24 +84,20 @@ class Intervals(Mapping[Any, Interval]):
             records,
             by,
             np.asarray(intervals.note),
+            **known,
         )
 
     def __getitem__(self, name: Any) -> Interval:
-        at = self._places[name]
+        at = self.places[name]
         low, high, error, estimate = (
             figures[..., at] if figures.ndim > 1 else float(figures[at])
             for figures in (self.low, self.high, self.standard_error, self.estimate)
         )
-        about = f"{self.about}: {_shown(name)}"
+        about = f"{self.about}: {shown(name)}"
         note = self.notes[..., at] if self.notes.ndim > 1 else str(self.notes[at])
         return Interval(
             low, high, error, estimate, self.confidence_level, self.target, about, note
         )
-
-    @cached_property
-    def _places(self) -> dict[Any, int]:
-        """Return positions by name; there may be tens of thousands of names."""
-        return {name: k for k, name in enumerate(self.names)}
 
     def __iter__(self) -> Iterator[Any]:
         return iter(self.names)
@@ -116,6 +123,7 @@ class Intervals(Mapping[Any, Interval]):
         2  quantile 0.5      99.9
         """
         figures = ["records", "estimate", "standard_error", "low", "high"]
+        more = self.columns()
         notes = {"note": self.notes.ravel().tolist()} if self.notes.any() else {}
         replicates = self.estimate.size // len(self.names)
         names = self.names
@@ -123,26 +131,33 @@ class Intervals(Mapping[Any, Interval]):
         if self.estimate.ndim > 1:
             columns["replicate"] = np.repeat(np.arange(replicates), len(names)).tolist()
         for k, by in enumerate(self.by):
-            columns[f"{by} (label)" if by in (*figures, *notes, *columns) else by] = [
+            columns[f"{by} (label)" if by in (*figures, *more, *notes, *columns) else by] = [
                 name[k] if len(self.by) > 1 else name for name in names
             ] * replicates
         return frames.data_frame(
-            columns | {name: getattr(self, name).ravel().tolist() for name in figures} | notes
+            columns
+            | {name: getattr(self, name).ravel().tolist() for name in figures}
+            | more
+            | notes
         )
+
+    def columns(self) -> dict[str, list[Any]]:
+        """Return the further columns of a frame: none."""
+        return {}
 
     def to_dict(self) -> dict[str, Any]:
         """Return by name a dict of the interval, with the records behind it and its note."""
-        shown = list(map(_shown, self.names))
-        if len({*shown}) < len(shown):  # 1 and "1", or texts with commas
-            shown = list(map(repr, self.names))
-        counts = zip(shown, self.values(), self.records.T.tolist(), strict=True)
+        names = list(map(shown, self.names))
+        if len({*names}) < len(names):  # 1 and "1", or texts with commas
+            names = list(map(repr, self.names))
+        counts = zip(names, self.values(), self.records.T.tolist(), strict=True)
         return {name: {"records": n, **one._asdict()} for name, one, n in counts}
 
     def __repr__(self) -> str:
         if self.estimate.ndim > 1:
             kept = f"names={self.names!r}, replicates={len(self.estimate)}, target={self.target!r}"
             return f"Intervals({kept})"
-        names = ["", *map(_shown, self.names)]
+        names = ["", *map(shown, self.names)]
         width = max(map(len, names))
         table = [
             [
@@ -159,8 +174,3 @@ class Intervals(Mapping[Any, Interval]):
         table = with_notes(table, self.notes.tolist())
         rows = [[name.ljust(width), *cells] for name, cells in zip(names, table, strict=True)]
         return "\n".join([self.about, *aligned(rows)])
-
-
-def _shown(name: Any) -> str:
-    """Return a name as text; a tuple holds the labels of several columns."""
-    return ", ".join(map(str, name)) if isinstance(name, tuple) else str(name)

@@ -14,6 +14,7 @@ import numpy as np
 from condmask import strata
 from condmask.inference.interval import Interval
 from condmask.linear.chunks import Chunk, Chunks, summed, taken
+from condmask.linear.covariance import Sums, covariances
 from condmask.linear.pseudo_values import PseudoValues
 from condmask.linear.records import ColumnOrName, Records
 from condmask.linear.variance import (
@@ -121,6 +122,10 @@ class WeightedMeans:
         The number of records in each.
     estimate : ndarray of shape (groups,)
         The means; NaN in a group without a value or a weight.
+    unit : ndarray of shape (groups,)
+        1/W, W the sum of the weights of a group.
+    total : ndarray of shape (cells,)
+        The sums of w/W.
     """
 
     cells: Cells
@@ -130,7 +135,7 @@ class WeightedMeans:
     def __init__(
         self, pseudo: PseudoValues, chunks: Chunks, count: int, *, weighted: bool
     ) -> None:
-        self._pseudo = pseudo
+        self.pseudo = pseudo
         self._chunks = chunks
         self._count = count
         self._weighted = weighted
@@ -139,11 +144,11 @@ class WeightedMeans:
         self.members, products, *of_weights = chunks.fold(self._totals, cells=self.cells.size)
         total = of_weights[0] if weighted else self.members
         with np.errstate(invalid="ignore", divide="ignore"):
-            self._unit = 1.0 / self.cells.by_group(total)  # 1/W
-            self.estimate = self.cells.by_group(products) * self._unit
-            self._total = total * self._unit[self.cells.group]
+            self.unit = 1.0 / self.cells.by_group(total)  # 1/W
+            self.estimate = self.cells.by_group(products) * self.unit
+            self.total = total * self.unit[self.cells.group]
         code = self.cells.code
-        self._lowered = self._total * pseudo.share[code] / np.maximum(pseudo.size[code], 1.0)
+        self._lowered = self.total * pseudo.share[code] / np.maximum(pseudo.size[code], 1.0)
 
     def variances(self) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
         """Return by group the variance about the file; of the contributions of sampled records,
@@ -152,21 +157,19 @@ class WeightedMeans:
             v, q, kept, masked, sampled, *of_weights = self._chunks.fold(
                 self._squares, cells=self.cells.size
             )
-            degrees = 1.0 / (of_weights[0] if of_weights else self._unit) - 1.0
-        of_pools = variance_of_pools(
-            self._pseudo, self._total, self.members, v, q, self.cells.code
-        )
+            degrees = 1.0 / (of_weights[0] if of_weights else self.unit) - 1.0
+        of_pools = variance_of_pools(self.pseudo, self.total, self.members, v, q, self.cells.code)
         return kept + self.cells.by_group(of_pools), sampled, masked, degrees
 
     def contributions(self, chunk: Chunk) -> tuple[np.ndarray, np.ndarray]:
         """Return the weights w/W of records, and these times the deviations from the mean."""
-        weight, middle = (taken(each, chunk.columns[0]) for each in (self._unit, self.estimate))
+        weight, middle = (taken(each, chunk.columns[0]) for each in (self.unit, self.estimate))
         weight = weight * chunk.column(1) if self._weighted else weight
-        return weight, weight * (self._pseudo.values(chunk) - middle)
+        return weight, weight * (self.pseudo.values(chunk) - middle)
 
     def _totals(self, chunk: Chunk) -> tuple[np.ndarray, ...]:
         one = np.ones(chunk.z.size)
-        values = self._pseudo.values(chunk)
+        values = self.pseudo.values(chunk)
         if not self._weighted:
             return self.cells.sums(chunk, one, values)
         weight = chunk.column(1)
@@ -174,8 +177,8 @@ class WeightedMeans:
 
     def _squares(self, chunk: Chunk) -> tuple[np.ndarray, ...]:
         weight, residual = self.contributions(chunk)
-        factor = chunk.of_pool(self._pseudo.factor)
-        (v, q) = self._pseudo.spread(chunk)
+        factor = chunk.of_pool(self.pseudo.factor)
+        (v, q) = self.pseudo.spread(chunk)
         lower = weight - taken(self._lowered, self.cells.of(chunk))
         kept, masked = ((each / factor) ** 2 * v for each in (lower, weight))
         # a residual lacks the share of its own weight; where all are equal this is n / (n - 1)
@@ -192,8 +195,9 @@ def group_means(
     count: int,
     weights: ColumnOrName,
     options: IntervalOptions,
-) -> tuple[Interval, np.ndarray]:
-    """Return the means of groups in the units of the data, and the number of records of each.
+) -> tuple[Interval, np.ndarray, "GroupJoint"]:
+    """Return the means of groups in the units of the data, the number of records of each, and how
+    the means vary together.
 
     Parameters
     ----------
@@ -230,7 +234,60 @@ def group_means(
         options,
         unknown=_why_unknown(size, means.estimate, one_cluster),
     )
-    return interval, size
+    return interval, size, GroupJoint(means, chunks, options, degrees)
+
+
+class GroupJoint:
+    """Computes how the means of groups vary together, for those that are compared.
+
+    Parameters
+    ----------
+    means : WeightedMeans
+    chunks : Chunks
+        The records, with the columns of groups, weights and clusters.
+    options : IntervalOptions
+    degrees : ndarray of shape (groups,)
+        Degrees of freedom about the population.
+
+    Attributes
+    ----------
+    degrees : ndarray of shape (groups,)
+        Degrees of freedom of Student's t about the target.
+    """
+
+    def __init__(
+        self, means: WeightedMeans, chunks: Chunks, options: IntervalOptions, degrees: np.ndarray
+    ) -> None:
+        self._means = means
+        self._chunks = chunks
+        self._options = options
+        of_file = np.full(means.unit.size, means.pseudo.n - 1.0)
+        of_population = np.broadcast_to(degrees, of_file.shape)
+        self.degrees: np.ndarray = of_file if options.target == "file" else of_population
+
+    def __call__(self, places: Sequence[int]) -> np.ndarray:
+        """Return the covariances of some means in the units of the data."""
+        means = self._means
+        pseudo = means.pseudo
+        options = self._options
+        chosen = np.asarray(places, dtype=np.int64)
+        total = np.zeros((chosen.size, pseudo.size.size))
+        for row, place in enumerate(chosen.tolist()):
+            of_group = means.cells.group == place
+            np.add.at(total[row], means.cells.code[of_group], means.total[of_group])
+
+        def step(chunk: Chunk) -> tuple[np.ndarray, np.ndarray]:
+            group = chunk.columns[0]
+            weight, contribution = means.contributions(chunk)
+            belongs = np.ones((chosen.size, chunk.z.size), dtype=bool)
+            if group is not None:
+                belongs = group == chosen[:, None]
+            return np.where(belongs, weight, 0.0), np.where(belongs, contribution, 0.0)
+
+        clusters = options.cluster_count if options.clusters is not None else 0
+        sums = Sums(pseudo, self._chunks, total, step, clusters)
+        sampled = 1.0 - pseudo.n / options.population_size
+        return covariances(sums, options.target, sampled) * pseudo.unit**2
 
 
 def _why_unknown(

@@ -10,13 +10,16 @@ held at a time.
 See docs/inference.rst, "Groups, weights, regressions, pairs".
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 
 from condmask.errors import ArgumentError
 from condmask.inference.interval import Interval
 from condmask.linear.chunks import Chunk, Chunks
+from condmask.linear.covariance import Sums, covariances
 from condmask.linear.pseudo_values import PseudoValues
 from condmask.linear.records import ColumnOrName, Records
 from condmask.linear.variance import (
@@ -147,17 +150,9 @@ def regress(
     options: IntervalOptions,
     *,
     intercept: bool,
-) -> tuple[Interval, int, np.ndarray]:
-    """Regress the original on columns.
-
-    Returns
-    -------
-    coefficients : Interval
-        That of the constant first, if there is an intercept.
-    n : int
-        The number of records.
-    kurtoses : ndarray of shape (columns,)
-    """
+) -> "Fit":
+    """Regress the original on columns; the coefficient of the constant is the first, if there is an
+    intercept."""
     chunks = Chunks(records, *columns.values(), options.clusters)
     basis = Basis(chunks, list(columns), intercept=intercept)
     count = len(basis.back)
@@ -205,7 +200,63 @@ def regress(
         units=basis.units,
         unknown=ONE_CLUSTER if clusters == 1 else "a record alone determines it",
     )
-    return coefficients, m, basis.kurtoses
+    sums = Sums(pseudo, chunks, back @ total, residuals, clusters, correction)
+    degrees_of_all = np.full(count, m - count, dtype=np.float64)
+    if options.target == "file":
+        degrees_of_all[:] = pseudo.n - 1.0
+    elif clustered:
+        degrees_of_all[:] = degrees
+    joint = FitJoint(sums, options, pseudo.unit / basis.units)
+    return Fit(coefficients, m, basis.kurtoses, degrees_of_all, joint)
+
+
+class FitJoint:
+    """Computes how the coefficients of a regression vary together.
+
+    Parameters
+    ----------
+    of : Sums
+    options : IntervalOptions
+    units : ndarray of shape (coefficients,)
+        Those of the coefficients.
+    """
+
+    def __init__(self, of: Sums, options: IntervalOptions, units: np.ndarray) -> None:
+        self._of = of
+        self._options = options
+        self._units = units
+
+    @cached_property
+    def matrix(self) -> np.ndarray:
+        """The covariances of all coefficients."""
+        pseudo = self._of.pseudo
+        sampled = 1.0 - pseudo.n / self._options.population_size
+        found = covariances(self._of, self._options.target, sampled)
+        return np.asarray(found * np.outer(self._units, self._units))
+
+    def __call__(self, places: Sequence[int]) -> np.ndarray:
+        """Return the covariances of some coefficients."""
+        return np.asarray(self.matrix[np.ix_(places, places)])
+
+
+class Fit(NamedTuple):
+    """A regression.
+
+    Attributes
+    ----------
+    coefficients : Interval
+    records : int
+    kurtoses : ndarray of shape (columns,)
+    degrees : ndarray of shape (coefficients,)
+        Of freedom of Student's t.
+    joint : FitJoint
+    """
+
+    coefficients: Interval
+    records: int
+    kurtoses: np.ndarray
+    degrees: np.ndarray
+    joint: FitJoint
 
 
 def hc3_contributions(
