@@ -16,7 +16,13 @@ from condmask.errors import ArgumentError
 from condmask.inference.interval import Interval, Target, interval, multiplier
 
 SYMMETRIC = 1e-6  # of an interval's length, by which its ends may differ
+MIN_PRINTED = 1e-4  # p-value
 UNKNOWN = "the estimates are not all known"
+
+
+def pvalue_text(pvalue: float) -> str:
+    """Return a p-value as text with its relation, ``= 0.0312`` or ``< 0.0001``."""
+    return "< 0.0001" if pvalue < MIN_PRINTED else f"= {pvalue:.4f}"
 
 
 class EqualityTest(NamedTuple):
@@ -51,7 +57,7 @@ class EqualityTest(NamedTuple):
         of = "" if np.isinf(self.degrees) else f" with {self.degrees:.1f} degrees of freedom"
         return (
             f"{self.about}: difference {difference}, s.e. {error}, t = {self.statistic:.2f}{of}, "
-            f"p = {self.pvalue:.4f}"
+            f"p {pvalue_text(self.pvalue)}"
         )
 
 

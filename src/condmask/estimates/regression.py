@@ -7,6 +7,7 @@ import numpy as np
 
 from condmask._digits import number
 from condmask.errors import ArgumentError
+from condmask.estimates.contrasts import pvalue_text
 from condmask.estimates.results import Intervals
 from condmask.indicators import design
 from condmask.inference.interval import Interval, aligned, interval
@@ -104,7 +105,17 @@ class Regression(Intervals):
             figures = (self.estimate[k], error, self.low[k], self.high[k])
             value, own, low, high = (number(float(figure), error) for figure in figures)
             t = f"{self.estimate[k] / error:.2f}" if error > 0.0 else "-"
-            table.append([str(name), value, own, t, f"{pvalues[k]:.4f}", low, high])
+            table.append(
+                [
+                    str(name),
+                    value,
+                    own,
+                    t,
+                    pvalue_text(float(pvalues[k])).removeprefix("= "),
+                    low,
+                    high,
+                ]
+            )
         width = max(len(row[0]) for row in table)
         rows = [[row[0].ljust(width), *row[1:]] for row in table]
         degrees = "" if self.degrees is None else f", {self.degrees[0]:.0f} degrees of freedom"
