@@ -6,6 +6,7 @@ heaps; a function of the original is undone on masked values by one convolution 
 "Groups of records").
 """
 
+from functools import cached_property
 from math import ceil, pi
 from typing import NamedTuple
 
@@ -90,15 +91,31 @@ class NoiseBasis:
         at = np.clip(self.grid.below(t), *ends)
         last = np.floor(at / self.width)
         place = (last - self.first).astype(np.int64)
-        f = (np.arange(self.size)[:, None] < place).astype(np.float64)
-        inside = np.flatnonzero((place >= 0) & (place < self.size))
         of_originals, of_records = self._shares_of_cells(at, last)
-        f[place[inside], inside] = of_originals[inside]
-        own = f[self.occupied]
-        row = np.minimum(self.occupied.searchsorted(place), self.occupied.size - 1)
-        inside = np.flatnonzero(self.occupied[row] == place)
-        own[row[inside], inside] = of_records[inside]
-        return self._tabulated(f, own)._replace(mean=self.t.at(at))
+        # of a step the smooth part is that of one step, moved; the cell of t has both shares of it
+        smooth = self._response(self.occupied, place, of_originals)
+        own = _steps(self.occupied, place, of_records)
+        f = _steps(self.kept, place, of_originals)
+        undone = f / self.p + self._response(self.kept, place, of_originals)
+        return Tables(own / self.p + smooth, undone, f, self.t.at(at))
+
+    def _response(self, cells: np.ndarray, place: np.ndarray, share: np.ndarray) -> np.ndarray:
+        """Return the smooth part of what undoes steps that are 1 before a place, and a share at
+        it."""
+        reach = self._step_response.size // 2
+        apart = np.clip(cells[:, None] - place, -reach, reach - 1) + reach
+        at = self._step_response[apart]
+        before = self._step_response[np.minimum(apart + 1, 2 * reach - 1)]
+        return np.asarray(before + share * (at - before))
+
+    @cached_property
+    def _step_response(self) -> np.ndarray:
+        """The smooth part of what undoes a step from 1 to 0 after cell 0, at cells on both sides
+        as far as it changes."""
+        kernel = np.fft.irfft(self._multipliers)
+        reach = self.far + 1
+        near = kernel[np.arange(-reach, reach)]
+        return np.asarray(np.cumsum(near[::-1])[::-1])
 
     def tables(self, functions: list[Function]) -> Tables:
         """Return any functions of values in the units of the data."""
@@ -245,6 +262,12 @@ class NoiseBasis:
 
     def _places(self, within: float) -> np.ndarray:
         return self.grid.values(self._steps(within))
+
+
+def _steps(cells: np.ndarray, place: np.ndarray, share: np.ndarray) -> np.ndarray:
+    """Return by cell functions that are 1 before a place, a share at it, and 0 after it."""
+    apart = cells[:, None] - place
+    return np.asarray((apart < 0) + share * (apart == 0))
 
 
 def _waves(phase: np.ndarray) -> np.ndarray:

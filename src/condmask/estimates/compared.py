@@ -94,7 +94,7 @@ class Compared(Mapping[Any, Interval]):
         >>> male = rng.random(20_000) < 0.6
         >>> income = rng.lognormal(7.3, 0.5, 20_000) * np.where(male, 1.2, 1.0)
         >>> scheme = cm.ConditionalMasking(0.6, 500.0)
-        >>> found = scheme.estimate(scheme.mask(income, rng=2)).group_means(male)
+        >>> found = scheme.estimate(scheme.mask(income, rng=3)).group_means(male)
         >>> apart = found.difference(True, False)
         >>> bool(apart.low < income[male].mean() - income[~male].mean() < apart.high)
         True

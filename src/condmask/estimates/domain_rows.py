@@ -14,7 +14,7 @@ from condmask.estimates.domain_joint import DomainJoint, Row, variance_about
 from condmask.estimates.domain_request import Request
 from condmask.inference.interval import Target
 
-POINTS = 48  # of a band for quantiles, at equal steps of either distribution
+POINTS = 40  # of a band for quantiles, at equal steps of either distribution
 OFTEN = 5  # records of a value, from which on a band is taken at both of its sides
 
 

@@ -86,7 +86,7 @@ class DomainEstimates(DomainArguments):
         >>> rng = np.random.default_rng(1)
         >>> male = rng.random(20_000) < 0.6
         >>> income = rng.lognormal(7.3, 0.5, 20_000) * np.where(male, 1.2, 1.0)
-        >>> scheme = cm.ReverseMapping(0.6, 300.0)
+        >>> scheme = cm.ReverseMapping(0.6, 300.0, aggregate_ends=5)
         >>> estimate = scheme.estimate(scheme.mask(income, rng=2))
         >>> found = estimate.group_quantiles(np.where(male, "male", "female"))
         >>> bool(found["male"].low < np.median(income[male]) < found["male"].high)
@@ -196,7 +196,7 @@ class DomainEstimates(DomainArguments):
         >>> rng = np.random.default_rng(1)
         >>> male = rng.random(20_000) < 0.6
         >>> income = rng.lognormal(7.3, 0.5, 20_000) * np.where(male, 1.2, 1.0)
-        >>> scheme = cm.ReverseMapping(0.6, 300.0)
+        >>> scheme = cm.ReverseMapping(0.6, 300.0, aggregate_ends=5)
         >>> estimate = scheme.estimate(scheme.mask(income, rng=2))
         >>> found = estimate.group_expectation(male, np.log)
         >>> bool(found[True].low < np.log(income[male]).mean() < found[True].high)
@@ -255,7 +255,7 @@ class DomainEstimates(DomainArguments):
         >>> rng = np.random.default_rng(1)
         >>> income = rng.lognormal(7.3, 0.5, 20_000)
         >>> weights = 1.0 + rng.random(20_000) + (income > 1_500)
-        >>> scheme = cm.ReverseMapping(0.6, 300.0)
+        >>> scheme = cm.ReverseMapping(0.6, 300.0, aggregate_ends=5)
         >>> estimate = scheme.estimate(scheme.mask(income, rng=2))
         >>> found = estimate.weighted_quantile(weights, 0.5)
         >>> order = np.argsort(income)

@@ -88,7 +88,7 @@ class IncomeEstimates(DomainArguments):
         >>> import numpy as np
         >>> import condmask as cm
         >>> income = np.random.default_rng(1).lognormal(7.3, 0.5, 20_000)
-        >>> scheme = cm.ReverseMapping(0.6, 300.0)
+        >>> scheme = cm.ReverseMapping(0.6, 300.0, aggregate_ends=5)
         >>> estimate = scheme.estimate(scheme.mask(income, rng=2))
         >>> found = estimate.income_statistics(["poverty rate", "S80/S20"])
         >>> poor = np.mean(income <= 0.6 * np.median(income))
@@ -191,7 +191,7 @@ class IncomeEstimates(DomainArguments):
         >>> rng = np.random.default_rng(1)
         >>> young = rng.random(20_000) < 0.4
         >>> income = rng.lognormal(7.3, 0.5, 20_000) * np.where(young, 0.8, 1.0)
-        >>> scheme = cm.ReverseMapping(0.6, 300.0)
+        >>> scheme = cm.ReverseMapping(0.6, 300.0, aggregate_ends=5)
         >>> estimate = scheme.estimate(scheme.mask(income, rng=2))
         >>> found = estimate.group_poverty(young)
         >>> poor = np.mean(income[young] <= 0.6 * np.median(income))

@@ -4,12 +4,14 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
+from condmask import frames
 from condmask._digits import number
 from condmask.errors import ArgumentError
 from condmask.estimates.contrasts import pvalue_text
 from condmask.estimates.results import Intervals
-from condmask.indicators import design
+from condmask.indicators import ColumnsLike
 from condmask.inference.interval import Interval, aligned, interval
 
 INTERCEPT = "intercept"
@@ -36,7 +38,7 @@ class Regression(Intervals):
         """Return the further columns of a frame: the p-values, of one sample."""
         return {"pvalue": self._pvalues().tolist()} if self.estimate.ndim == 1 else {}
 
-    def predict(self, W: Any) -> Interval:
+    def predict(self, W: ColumnsLike) -> Interval:
         """Estimate the mean of the original at values of the other columns.
 
         Parameters
@@ -129,18 +131,27 @@ class Regression(Intervals):
             t = np.abs(self.estimate / self.standard_error)
         return np.asarray(2.0 * stdtr(degrees, -t))
 
-    def _matrix(self, W: Any) -> np.ndarray:
+    def _matrix(self, W: ColumnsLike) -> np.ndarray:
         """Return the rows of the regressors, of shape (m, coefficients)."""
         names = [name for name in self.names if name != INTERCEPT]
-        columns = design(W, "W")
-        given = list(columns)
-        by_order = [f"w{k + 1}" for k in range(len(names))]
-        if given == by_order:
-            columns = dict(zip(names, columns.values(), strict=True))
-        lacking = [name for name in names if name not in columns]
-        if lacking:
-            raise ArgumentError(f"W must have the columns {names}, got {given}")
-        rows = [np.asarray(columns[name], dtype=np.float64) for name in names]
+        columns = _columns(W, names)
+        if any(name not in columns for name in names):
+            raise ArgumentError(f"W must have the columns {names}, got {list(columns)}")
+        rows = [frames.column(columns[name], name, least=1).array for name in names]
         if INTERCEPT in self.names:
             rows = [np.ones(rows[0].size), *rows]
         return np.column_stack(rows)
+
+
+def _columns(W: ColumnsLike, names: list[str]) -> dict[str, ArrayLike]:
+    """Return the columns of a table by name, or those of an array in the order of the names."""
+    if isinstance(W, dict):
+        return {str(name): column for name, column in W.items()}
+    if frames.is_frame(W):
+        return {name: frames.table_column(W, name) for name in frames.column_names(W)}
+    rows = np.asarray(W, dtype=np.float64)
+    if rows.ndim != 2:
+        rows = rows.reshape(-1, 1)
+    if rows.shape[1] != len(names):
+        raise ArgumentError(f"W must have the columns {names}, got {rows.shape[1]} columns")
+    return dict(zip(names, rows.T, strict=True))
