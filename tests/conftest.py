@@ -86,7 +86,7 @@ def unaudited():
     with pytest.MonkeyPatch.context() as patch:
         for module in ("publish.prepare", "publish.job"):
             patch.setattr(f"condmask.{module}.check_at_once", lambda *_: None)
-            patch.setattr(f"condmask.{module}.check_attack", lambda *_: None)
+            patch.setattr(f"condmask.{module}.check_attack", lambda *_, **__: None)
         # as without an audit
         patch.setattr("condmask.publish.prepare.min_pool_records", lambda _: 10)
         patch.setattr("condmask.disclosure.audit.MIN_FILE_RECORDS", 0)
