@@ -15,6 +15,8 @@ from condmask.errors import ArgumentError, ArgumentTypeError
 from condmask.frames import DataFrame
 from condmask.labels import Labels, coded
 from condmask.marks import refuse_marked
+from condmask.publish.job import Job
+from condmask.publish.original_table import OriginalTable
 from condmask.publish.release import Release
 from condmask.row_labels import has_index, labels_of_rows, refuse_other_order
 
@@ -68,6 +70,28 @@ def align(original: OriginalData, release: Release, match: str | None) -> Aligne
     if has_index({"original": original}):  # else labels of files need not be read
         refuse_other_order({"original": original}, release.source.row_labels)
     return Aligned(original, True)
+
+
+def as_released(original: OriginalData, release: Release) -> OriginalData:
+    """Return a table of originals without columns and records that the release leaves out.
+
+    Records were left out for their rare gaps, which the original shows again.
+    """
+    if not (isinstance(original, dict) or frames.is_frame(original)):
+        return original
+    there = {*release.source.names, *release.schemes}
+    original = frames.without_columns(
+        original, [name for name in frames.column_names(original) if name not in there]
+    )
+    n = len(next(iter(original.values()))) if isinstance(original, dict) else len(original)
+    if n == release.records:
+        return original
+    job = Job(dict(release.schemes), nan_policy="omit", rare_gaps="drop")
+    table = OriginalTable(original)
+    kept = job.kept_rows(table)
+    if kept is None or int(kept.sum()) != release.records:
+        return original  # which is refused, as it has other rows
+    return table.take(np.flatnonzero(kept)).frame
 
 
 def matched_to_release(

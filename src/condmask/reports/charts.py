@@ -8,14 +8,17 @@ import numpy as np
 from matplotlib import rc_context
 from matplotlib.figure import Figure
 
+from condmask._blocks import evenly_spaced
 from condmask.disclosure.risk_result import ATTACKERS, BEST_CONSTANT, ColumnRisk
 from condmask.estimates.estimate import Estimate
 from condmask.inference.interval import Target
 from condmask.plot import panels
-from condmask.reports.plot_release import CURVE_POINTS
+from condmask.reports.plot_release import CURVE_POINTS, MAX_DRAWN_RECORDS
 
 CHART_WIDTH = 5.4
 CHART_HEIGHT = 3.6  # inches; letters can be read where this is shown 360 px wide
+HISTOGRAM_HEIGHT = 2.2
+HISTOGRAM_BINS = 20
 ATTACKER_HEIGHT = 0.34
 MARGIN_HEIGHT = 1.1  # inches of an attacker's row, and above and below all rows
 BAND_SEED = 1  # of the band's simulations
@@ -68,6 +71,32 @@ def attackers(risk: ColumnRisk, name: str) -> str:
     axes.xaxis.set_major_formatter(lambda share, _: f"{100.0 * share:g}%")
     axes.set_xlabel(f"records whose {panels.escaped_name(name)} is guessed")
     drawing.legend(fontsize="small", loc="outside upper center", ncols=3)
+    return svg(drawing)
+
+
+def by_record(posterior: np.ndarray) -> str:
+    """Draw how many records the best attacker is how sure of; return SVG."""
+    drawing = Figure(figsize=(CHART_WIDTH, HISTOGRAM_HEIGHT), layout="constrained")
+    axes = drawing.subplots()
+    axes.hist(posterior, HISTOGRAM_BINS, range=(0.0, 1.0), color=panels.BLUE)
+    axes.set(xlim=(0.0, 1.0), xlabel="how sure the best attacker is of a record")
+    axes.set_ylabel("records")
+    axes.xaxis.set_major_formatter(lambda share, _: f"{100.0 * share:g}%")
+    return svg(drawing)
+
+
+def scatter(x: np.ndarray, z: np.ndarray, name: str) -> str:
+    """Draw released values against originals, of some records from all over the file; return
+    SVG."""
+    there = np.flatnonzero(~np.isnan(x))
+    some = there[evenly_spaced(there.size, MAX_DRAWN_RECORDS)]
+    drawing = Figure(figsize=(CHART_WIDTH, CHART_WIDTH), layout="constrained")
+    axes = drawing.subplots()
+    axes.plot(x[some], z[some], ".", color=panels.BLUE, markersize=2.5)
+    ends = [np.nanmin(x), np.nanmax(x)]
+    axes.plot(ends, ends, color=panels.BLACK, linewidth=0.75)
+    axes.set_xlabel(f"original {panels.escaped_name(name)}")
+    axes.set_ylabel("released")
     return svg(drawing)
 
 

@@ -11,7 +11,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from condmask import _checks, frames
-from condmask.disclosure.audit import Audit, audit_table, table_of
+from condmask.disclosure.audit import DEFAULT_LIMITS, Audit, audit_table, table_of
+from condmask.disclosure.policy import CODES
 from condmask.disclosure.risk import risk_of
 from condmask.errors import ArgumentError, ArgumentTypeError, CondmaskError, collect_warnings
 from condmask.files.about import digest_of
@@ -21,8 +22,9 @@ from condmask.masking.description import with_rounding
 from condmask.masking.swap_scheme import SwapScheme
 from condmask.publish.release import Release
 from condmask.reports import charts
-from condmask.reports.alignment import OriginalData, align
+from condmask.reports.alignment import OriginalData, align, as_released
 from condmask.reports.plot_release import originals_and_released
+from condmask.reports.relations import Relation, relations
 from condmask.strata import names_of
 
 CORRELATION = "correlation with "
@@ -50,7 +52,9 @@ class Comparison(NamedTuple):
 class ReportedColumn(NamedTuple):
     """The contents of a report about one masked column; pictures are SVG elements, or empty.
 
-    `compared` and `attackers` are for the publisher alone.
+    All from `compared` on is for the publisher alone: statistics and relations beside their
+    originals, and pictures of attackers, of the risk by record, and of originals and released
+    values.
     """
 
     name: str
@@ -61,6 +65,9 @@ class ReportedColumn(NamedTuple):
     picture: str
     compared: Sequence[Comparison] = ()
     attackers: str = ""
+    relations: Sequence[Relation] = ()
+    by_record: str = ""
+    scatter: str = ""
 
 
 class View:
@@ -158,13 +165,15 @@ def internal(
     If the rows of the original cannot be matched with those of the release, the risk is that to be
     expected.
     """
+    original = as_released(original, view.release)
     original, matched = align(original, view.release, match)
     pairs = {
         name: originals_and_released(original, view.release, name, matched=matched)
         for name in view.schemes
     }
     table, schemes = table_of(original, view.schemes, parts=view.release.parts)
-    found = audit_table(table, schemes)
+    accepted = frozenset(CODES) & {*view.release.accepted}
+    found = audit_table(table, schemes, DEFAULT_LIMITS._replace(accepted=accepted))
     released = {name: z for name, (_, z) in pairs.items()} if matched else None
     known = risk_of(table, schemes, d, released)
     beside = {name: (values, values) for name, values in view.numbers.items()}
@@ -172,10 +181,20 @@ def internal(
     columns = []
     for name, (x, _) in pairs.items():
         column = view.column(name, x)
-        attackers = charts.attackers(known[name], name)
-        columns.append(
-            column._replace(compared=comparisons(column, pairs_of_all), attackers=attackers)
+        both = pairs[name]
+        column = column._replace(
+            compared=comparisons(column, pairs_of_all),
+            attackers=charts.attackers(known[name], name),
+            relations=relations(view.release, name, original, both, pairs_of_all),
         )
+        if matched:
+            d = known[name].d[len(known[name].d) // 2]
+            records = known.records(d, name)
+            column = column._replace(
+                by_record=charts.by_record(records.posterior),
+                scatter=charts.scatter(*both, name),
+            )
+        columns.append(column)
     publish, because = verdict(view, found, columns)
     return columns, {
         "publish": publish,
@@ -242,10 +261,14 @@ def verdict(
         return False, "masking would refuse it, for the reasons below."
     if not found.figures:
         return None, f"{found.n} records are too few to measure what an attacker learns."
+    figures = [
+        f"{row.clear:.1%} of the values of {name} without it and {row.worst:.1%} with it"
+        for name, row in found.figures.items()
+    ]
     return True, (
-        "with it, no attacker tried here, not even one who knows which records were swapped, "
-        "guesses many more values than without it: the share guessed to within a tenth of the "
-        f"spread grows by at most {100.0 * found.limits.lift:g} percentage points."
+        "an attacker who knows the columns in clear, and which records were swapped, guesses "
+        f"{', '.join(figures)}, to within a tenth of the spread. It may add "
+        f"{100.0 * found.limits.lift:g} percentage points."
     )
 
 
