@@ -298,7 +298,7 @@ def test_missing_values_are_not_drawn():
 
 
 def test_pictures_are_well_formed_and_name_their_column_and_unit(made):
-    for page, count in ((made.public, 1), (made.internal, 2)):
+    for page, count in ((made.public, 1), (made.internal, 4)):
         found = [ElementTree.fromstring(picture) for picture in pictures(page)]
         assert len(found) == count
         assert all("income" in "".join(picture.itertext()) for picture in found)
@@ -492,7 +492,7 @@ def test_columns_masked_together(tmp_path):
     assert "are the only ones with their values" in page
     (of_x,), (of_y,) = (row(page, f"correlation with {name}") for name in "yx")
     assert of_x[0] == of_y[0]
-    assert len(pictures(page)) == 4
+    assert len(pictures(page)) == 8
 
 
 # --- refused ---

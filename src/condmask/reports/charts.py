@@ -74,12 +74,13 @@ def attackers(risk: ColumnRisk, name: str) -> str:
     return svg(drawing)
 
 
-def by_record(posterior: np.ndarray) -> str:
+def by_record(posterior: np.ndarray, name: str) -> str:
     """Draw how many records the best attacker is how sure of; return SVG."""
     drawing = Figure(figsize=(CHART_WIDTH, HISTOGRAM_HEIGHT), layout="constrained")
     axes = drawing.subplots()
     axes.hist(posterior, HISTOGRAM_BINS, range=(0.0, 1.0), color=panels.BLUE)
-    axes.set(xlim=(0.0, 1.0), xlabel="how sure the best attacker is of a record")
+    axes.set(xlim=(0.0, 1.0))
+    axes.set_xlabel(f"how sure an attacker is of the {panels.escaped_name(name)} of a record")
     axes.set_ylabel("records")
     axes.xaxis.set_major_formatter(lambda share, _: f"{100.0 * share:g}%")
     return svg(drawing)

@@ -191,7 +191,7 @@ def internal(
             d = known[name].d[len(known[name].d) // 2]
             records = known.records(d, name)
             column = column._replace(
-                by_record=charts.by_record(records.posterior),
+                by_record=charts.by_record(records.posterior, name),
                 scatter=charts.scatter(*both, name),
             )
         columns.append(column)
