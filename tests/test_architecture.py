@@ -41,6 +41,8 @@ LADDER = [  # a module imports from its own storey or from one below it, and in 
     {"labels", "row_labels", "marks"},
     {"frame_rows"},
     {"frames"},
+    {"number_columns"},
+    {"stored_values"},
     {"law"},
     {"kernels"},
     {"visible_grid"},

@@ -270,7 +270,7 @@ def texts(part):
     return ["east"] * len(part)
 
 
-# whose partition comes back as floats
+# whose partition cannot be masked as floats
 FAR = [Decimal(10**14), *map(Decimal, map(repr, PAY.tolist()[1:]))]
 DECIMALS = pd.array(FAR, pd.ArrowDtype(pa.decimal128(30, 2)))
 REFUSED = {
@@ -291,8 +291,8 @@ REFUSED = {
     "digits beyond those of floats": (
         partitioned(FRAME.assign(pay=DECIMALS)),
         ValueError,
-        "must have columns of one type",
-        {"schemes": {"pay": cm.ReverseMapping(0.6, 0.3, scale="log")}},
+        "must hold numbers of which float64 has all digits",
+        {"schemes": {"pay": cm.ConditionalMasking(0.6, 300.0, decimals=2)}},
     ),
     "no rows": (partitioned(cuts=[0, 0, 0]), ValueError, "at least 2 records, got none", {}),
     "open ends": (

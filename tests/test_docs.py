@@ -19,7 +19,7 @@ import condmask
 from condmask import kernels, read_release
 from condmask.demo import people, run
 from condmask.errors import DISTRIBUTIONS, MissingPackageError, optional
-from condmask.files.parts import read_column
+from condmask.files.read_column import read_column
 from docs.extensions.offline import faults
 
 ROOT = Path(__file__).parents[1]

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from condmask.estimates.counts import Counts as Counts
     from condmask.estimates.estimate import Estimate as Estimate
     from condmask.files.csv_text import CsvFormat as CsvFormat
-    from condmask.files.parts import read_column as read_column
+    from condmask.files.read_column import read_column as read_column
     from condmask.inference.interval import EstimateWarning as EstimateWarning
     from condmask.masking.multiplicative import MultiplicativeNoise as MultiplicativeNoise
     from condmask.masking.shuffling import DataShuffling as DataShuffling
@@ -73,7 +73,7 @@ _NAMES = {
     "publish.release": "Release",
     "reports.plot_release": "plot_release",
     "files.csv_text": "CsvFormat",
-    "files.parts": "read_column",
+    "files.read_column": "read_column",
     "errors": "CondmaskError FileError ReleaseError ReleaseWarning",
     "estimates.estimate": "Estimate",
     "estimates.counts": "Counts",

@@ -267,8 +267,6 @@ def column(
         raise ArgumentError(f"{name} must be {shape}, got {given.ndim}-D")
     if least == 2:
         at_least_two(given.shape[-1], name)
-    if given.dtype.kind in "iu" and given.dtype.itemsize == 8:
-        exact_integers(given, name)
     column = np.ascontiguousarray(given, np.float64)
     if finite:
         no_infinities(column, name)
@@ -297,12 +295,12 @@ def no_infinities(array: np.ndarray, name: str, row: int = 0) -> None:
         raise ArgumentError(f"{rule}, got a larger one at position {row + int(beyond.argmax())}")
 
 
-def exact_integers(array: np.ndarray, name: str) -> None:
+def exact_integers(array: np.ndarray, name: str, hint: str = "") -> None:
     """Refuse integers beyond 2^53, which float64 does not tell apart."""
     beyond = np.flatnonzero((array > LARGEST_EXACT_INTEGER) | (array < -LARGEST_EXACT_INTEGER))
     if beyond.size:
         rule = f"{name} must hold integers of at most 2^53"
-        raise ArgumentError(f"{rule}, got a larger one at position {beyond[0]}")
+        raise ArgumentError(f"{rule}, got a larger one at position {beyond[0]}{hint}")
 
 
 def has_gaps(array: np.ndarray, name: str, nan_policy: str) -> bool:

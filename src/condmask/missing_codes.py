@@ -205,8 +205,8 @@ def values_of(
 ) -> dict[str, np.ndarray]:
     """Return columns with NaN for their codes."""
     return {
-        name: without_codes(x, schemes[name].codes, kind)
-        for name, (x, _, kind, _) in columns.items()
+        name: without_codes(column.array, schemes[name].codes, column.kind)
+        for name, column in columns.items()
     }
 
 
@@ -273,10 +273,15 @@ def restore_codes(
         published = np.asarray(scheme.publish(np.where(where, x, z), kind))
     if np.isinf(published).any():  # one would show that its record was masked
         raise ArgumentError(f"{name} must stay finite when it is masked: its noise is too large")
-    for code in codes:  # a last check
-        if is_code(published[~where], (code,), kind).any():
+    refuse_values_like_codes(scheme, published[~where], kind, name)
+    return published
+
+
+def refuse_values_like_codes(scheme: Any, released: np.ndarray, kind: str, name: str) -> None:
+    """Refuse masked values that equal a code: a last check."""
+    for code in released_codes(scheme):
+        if is_code(released, (code,), kind).any():
             raise ArgumentError(
                 f"{name} has a masked value that equals its code {shown(code)}; nothing was "
                 f"released; {NULLS_HINT}"
             )
-    return published

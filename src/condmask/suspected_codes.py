@@ -102,12 +102,13 @@ def without_any_codes(
 ) -> dict[str, np.ndarray]:
     """Return columns with NaN for their codes and for what looks like one, about which it asks."""
     values = {}
-    for name, (array, _, kind, _) in columns.items():
+    for name, column in columns.items():
+        array = column.array
         with refusals.collected():
             _checks.has_gaps(array, name, nan_policy)
         missing = schemes[name].missing
-        codes, records = suspicion(missing, array, kind)
-        values[name] = without_codes(array, (*schemes[name].codes, *codes), kind)
+        codes, records = suspicion(missing, array, column.kind)
+        values[name] = without_codes(array, (*schemes[name].codes, *codes), column.kind)
         if codes:
             refusals.errors.append(_question(missing or (), codes, records, name))
     for name, x in values.items():

@@ -279,6 +279,8 @@ def mask(
         )
     for step in release.steps:
         say(f"settled: {in_shell(step)}")
+    for note in release.notes:
+        say(note)
     for name, choice in release.chosen.items():
         say(f"{name}: {in_shell(str(choice))}")
     written = "nothing was written" if dry_run else f"masked values in {target}"

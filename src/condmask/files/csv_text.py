@@ -181,28 +181,78 @@ def batches(path: Path, layout: Layout, names: Iterable[str]) -> Any:
     return arrow_csv.open_csv(str(path), read, parse, convert)
 
 
-def numbers(texts: ArrowArray, layout: Layout, name: str, row: int = 1) -> np.ndarray:
-    """Return cells as numbers, NaN where a value is missing; ``row`` is the number of the first
-    cell, for messages."""
-    bare = pc.ascii_trim_whitespace(texts)
-    gaps = pc.is_in(bare, value_set=layout.form.missing)
-    bare = pc.if_else(gaps, pa.scalar("nan", pa.large_string()), bare)
-    if layout.form.decimal == ",":  # where a point makes no number
-        bare = pc.replace_substring(pc.replace_substring(bare, ".", ";"), ",", ".")
+def numbers(
+    texts: ArrowArray, layout: Layout, name: str, row: int = 1, *, plain: bool = False
+) -> np.ndarray:
+    """Return cells as numbers, NaN where a value is missing.
+
+    Parameters
+    ----------
+    texts : pyarrow Array or ChunkedArray of text
+    layout : Layout
+    name : str
+        Of the column, for messages.
+    row : int
+        The number of the first cell, for messages.
+    plain : bool
+        Whether numbers beyond 2^53, and marks between thousands, are refused: for schemes that
+        compute values.
+    """
+    bare, gaps = plain_texts(texts, layout, thousands=not plain)
+    largest = _checks.LARGEST_EXACT_INTEGER if plain else _checks.MAX_MAGNITUDE
     try:
         values = bare.cast(pa.float64()).to_numpy()
-        right = np.abs(values) <= _checks.LARGEST_EXACT_INTEGER
+        right = np.abs(values) <= largest
     except pa.ArrowInvalid:  # whose message holds a cell
         right = pc.match_substring_regex(bare, NUMBER).to_numpy()
     at = np.flatnonzero(~(right | gaps.to_numpy()))
     if at.size:
-        decimal = layout.form.decimal
-        rule = f"{name} must hold numbers of at most 2^53 with the decimal mark {decimal!r}"
+        bound = "of at most 2^53 " if plain else ""
+        rule = f"{name} must hold numbers {bound}with the decimal mark {layout.form.decimal!r}"
         got = f"got another text in row {row + int(at[0])} ({at.size} cells)"
         raise ArgumentError(
             f"{rule}, {got}; pass csv=CsvFormat(decimal=..., na=...) to say how they are written"
         )
     return np.asarray(values)
+
+
+def plain_texts(
+    texts: ArrowArray, layout: Layout, *, thousands: bool
+) -> tuple[ArrowArray, ArrowArray]:
+    """Return cells as Arrow reads numbers, "nan" for missing ones; and where these are.
+
+    Marks between thousands are taken out where a cell shows that they are no decimal marks, as
+    1,200.50 or 1,200,000 does and 1,200 does not.
+    """
+    bare = pc.ascii_trim_whitespace(texts)
+    gaps = pc.is_in(bare, value_set=layout.form.missing)
+    bare = pc.if_else(gaps, pa.scalar("nan", pa.large_string()), bare)
+    mark = layout.form.decimal or "."
+    if thousands and has_thousands(bare, mark):
+        between = "," if mark == "." else "."
+        without = pc.replace_substring(bare, between, "")
+        grouped = pc.match_substring_regex(bare, _grouped(mark, at_least=1))
+        bare = pc.if_else(grouped, without, bare)
+    if mark == ",":  # where a point makes no number
+        bare = pc.replace_substring(pc.replace_substring(bare, ".", ";"), ",", ".")
+    return bare, gaps
+
+
+def has_thousands(bare: ArrowArray, mark: str) -> bool:
+    """Return whether some cells have marks between thousands that are no decimal marks."""
+    between = "," if mark == "." else "."
+    if not pc.any(pc.match_substring(bare, between)).as_py():
+        return False
+    point = re.escape(mark)
+    sure = f"{_grouped(mark, at_least=2)}|^[+-]?[0-9]{{1,3}}({re.escape(between)}[0-9]{{3}})+{point}[0-9]"
+    return bool(pc.any(pc.match_substring_regex(bare, sure)).as_py())
+
+
+def _grouped(mark: str, *, at_least: int) -> str:
+    """Return a pattern of numbers with marks between so many thousands, or more."""
+    between = re.escape("," if mark == "." else ".")
+    groups = f"({between}[0-9]{{3}}){{{at_least},}}"
+    return f"^[+-]?[0-9]{{1,3}}{groups}({re.escape(mark)}[0-9]*)?$"
 
 
 def as_written(

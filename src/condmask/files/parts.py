@@ -19,10 +19,12 @@ import numpy as np
 from condmask import _checks, frames
 from condmask._blocks import in_stretches
 from condmask.errors import ArgumentError, ArgumentTypeError, FileError
-from condmask.files import csv_text, tables
-from condmask.files.arrow import ArrowSchema, ArrowTable, ArrowType, pa, pc
+from condmask.files import csv_text, stat, tables
+from condmask.files.arrow import ArrowSchema, ArrowTable, pa, pc
 from condmask.files.csv_text import CsvFormat, Layout
+from condmask.files.csv_values import with_cells
 from condmask.files.names import padded
+from condmask.files.schemas import KeyValue, unified, without_dask_index, without_views
 from condmask.labels import Labels, coded
 from condmask.marks import Mark, mark_in
 from condmask.row_labels import NUMBERED, Known, RowLabels
@@ -30,11 +32,9 @@ from condmask.row_labels import NUMBERED, Known, RowLabels
 CELLS_OF_PART = 1 << 24
 SIDECAR = ".condmask.json"
 MANIFEST = "_condmask.json"  # in the folder of a release
-DASK_INDEX = "__null_dask_index__"  # where Dask writes an index without a name, mostly row numbers
 FILENAME = "__filename"  # the name of a file among many, as a column
 NO_VALUE = "__HIVE_DEFAULT_PARTITION__"
 Place = str | os.PathLike[str]
-KeyValue = str | int | None  # in the name of a folder, as key=value
 SharedT = TypeVar("SharedT")
 SAMPLE_ROWS = 1 << 14  # from all over the files
 
@@ -86,6 +86,7 @@ class Source:
             path, formats, "contain files of one format, selected by a pattern in quotes"
         )
         self.layout: Layout | None = None
+        self.stat: stat.StatFile | None = None
         with tables.reading(path):
             self._stamp = self._stamped()
             if self.format == "CSV":
@@ -96,9 +97,15 @@ class Source:
                     path, layouts, "have files with one header, written in one way"
                 )
                 schemas = [pa.schema([(name, pa.large_string()) for name in self.layout.names])]
+            elif self.format in ("SPSS", "Stata"):
+                _checks.require(
+                    not self.is_folder, f"{path} must be one file of {self.format}", str(path)
+                )
+                self.stat = stat.read(path)
+                schemas = [self.stat.table.schema]
             else:
                 schemas = [tables.described(file)[0] for file in self.files]
-            schemas = [_without_dask_index(schema) for schema in schemas]
+            schemas = [without_dask_index(schema) for schema in schemas]
         found = [mark_in(schema.metadata) for schema in schemas]
         self.marks: list[Mark] = [mark for mark in found if mark is not None]
         self.rows: list[int] = [-1] * len(self.files)
@@ -178,12 +185,16 @@ class Source:
             self._refuse_changed()
         yield pa.concat_tables(held)
 
-    def numeric(self, table: ArrowTable, names: Iterable[str], row: int = 1) -> ArrowTable:
-        """Return a part, which begins at this row, with these columns of text as numbers."""
+    def numeric(
+        self, table: ArrowTable, names: Iterable[str], row: int = 1, *, plain: bool = False
+    ) -> ArrowTable:
+        """Return a part, which begins at this row, with these columns of text as numbers; `plain`
+        as for `csv_text.numbers`."""
         self.require(names)
+        table = self.without_letters(table, besides={*table.column_names} - {*names})
         for name in names:
             if self.layout is not None and name not in self.keys:
-                values = csv_text.numbers(table[name], self.layout, name, row)
+                values = csv_text.numbers(table[name], self.layout, name, row, plain=plain)
                 numbers = pa.chunked_array([pa.array(values, mask=np.isnan(values))])
                 table = table.set_column(table.schema.get_field_index(name), name, numbers)
         return table
@@ -191,6 +202,29 @@ class Source:
     def numbers(self, table: ArrowTable, name: str) -> frames.Column:
         """Return a column of a part as numbers."""
         return frames.column_of(self.numeric(table, [name]), name, least=0, finite=False)
+
+    def without_letters(self, table: ArrowTable, *, besides: Collection[str]) -> ArrowTable:
+        """Return a part with nulls for Stata's .a to .z, besides in some columns."""
+        if self.stat is None:
+            return table
+        columns = [
+            table[name] if name in besides else stat.without_letters(table[name])
+            for name in table.column_names
+        ]
+        return pa.table(columns, names=table.column_names)
+
+    def original(
+        self, table: ArrowTable, name: str, *, gathers: bool, row: int = 1
+    ) -> frames.Column:
+        """Return a column of a part to be masked, which begins at this row; with the cells of
+        text where a scheme `gathers` them."""
+        if self.stat is not None:  # letters stand for missing values, and are codes
+            return frames.column_of(table, name)
+        numeric = self.numeric(table, [name] if name in self.names else (), row, plain=not gathers)
+        column = frames.column_of(numeric, name)
+        if not gathers or self.layout is None or name in self.keys:
+            return column
+        return with_cells(column, table[name], self.layout)
 
     def table(
         self, names: Iterable[str] | None = None, *, numeric: Iterable[str] = ()
@@ -212,7 +246,7 @@ class Source:
 
     def labels(self, name: str) -> Labels:
         """Return a whole column as labels; words for missing values in text are missing labels."""
-        table = self.table([name])
+        table = self.table([name], numeric=() if self.stat is None else [name])
         if self.layout is not None and name not in self.keys:
             gaps = pc.is_in(table[name], value_set=self.layout.form.missing)
             table = table.set_column(0, name, pc.if_else(gaps, None, table[name]))
@@ -249,11 +283,11 @@ class Source:
         self.require(chosen)
         stored = [name for name in chosen if name not in self.keys] or self.names[:1]
         schema = pa.schema(
-            [(name, _without_views(self.schema.field(name).type)) for name in chosen]
+            [(name, without_views(self.schema.field(name).type)) for name in chosen]
         )
         for number, file in enumerate(self.files):
             rows = 0
-            for batch in tables.batches(file, self.layout, stored, max(1, self.part_rows // 8)):
+            for batch in self._batches(file, stored, max(1, self.part_rows // 8)):
                 rows += batch.num_rows
                 arrays = [
                     pa.repeat(pa.scalar(self.keys[field.name][number], field.type), batch.num_rows)
@@ -265,6 +299,11 @@ class Source:
             self.rows[number] = rows
         if not sum(self.rows):
             yield schema.empty_table()
+
+    def _batches(self, file: Path, names: Sequence[str], rows: int) -> Iterator[ArrowTable]:
+        if self.stat is not None:
+            return stat.batches(self.stat.table, names, rows)
+        return tables.batches(file, self.layout, names, rows)
 
     def _stamped(self) -> list[tuple[int, int]]:
         """Return by file its size and time of change, which differ after writing."""
@@ -300,29 +339,6 @@ def files_of(path: Path) -> tuple[Path, list[Path]]:
     return base, files
 
 
-def _without_dask_index(schema: ArrowSchema) -> ArrowSchema:
-    """Return a schema without the row numbers of Dask, which show who was left out of the
-    original."""
-    place = schema.get_field_index(DASK_INDEX)
-    return schema if place < 0 else schema.remove(place)
-
-
-def _without_views(kind: ArrowType) -> ArrowType:
-    """Return a type with text in place of views of text, which polars writes: pyarrow cannot take
-    rows of views."""
-    if pa.types.is_dictionary(kind):
-        return pa.dictionary(kind.index_type, _without_views(kind.value_type), kind.ordered)
-    if pa.types.is_struct(kind):
-        return pa.struct([field.with_type(_without_views(field.type)) for field in kind])
-    if pa.types.is_large_list(kind) or pa.types.is_fixed_size_list(kind):
-        field = kind.value_field.with_type(_without_views(kind.value_type))
-        size = getattr(kind, "list_size", None)
-        return pa.list_(field, size) if size else pa.large_list(field)
-    return {pa.string_view(): pa.large_string(), pa.binary_view(): pa.large_binary()}.get(
-        kind, kind
-    )
-
-
 def _shared(path: Path, values: Mapping[SharedT, str], rule: str) -> SharedT:
     """Return the one value that all files share; refuse files that differ, by their names."""
     _checks.require(len(values) == 1, f"{path} must {rule}", " and ".join(values.values()))
@@ -345,45 +361,3 @@ def _folder_keys(names: list[str]) -> dict[str, list[KeyValue]]:
         )
         keys[unquote(key)] = [int(text) if whole and text is not None else text for text in texts]
     return {**keys, FILENAME: [*names]}
-
-
-def unified(
-    path: object, schemas: list[ArrowSchema], keys: Mapping[str, list[KeyValue]]
-) -> ArrowSchema:
-    """Return the one schema of all files, with a column for each key."""
-    for schema in schemas:
-        twice = sorted(
-            {name for name in schema.names if schema.names.count(name) > 1 or name in keys}
-        )
-        if twice:
-            raise ArgumentError(f"{path} has more than one column {_checks.listed(twice)}")
-        other = sorted({*schema.names} ^ {*schemas[0].names})
-        if other:
-            raise ArgumentError(
-                f"{path} has files that differ in the columns {_checks.listed(other)}"
-            )
-    try:
-        unified = pa.unify_schemas(schemas, promote_options="default")
-    except pa.ArrowException as error:  # which names columns and types
-        raise ArgumentError(f"{path} must have columns of one type: {error}") from None
-    key_fields = [pa.field(key, pa.array(values).type) for key, values in keys.items()]
-    return pa.schema([*unified, *key_fields], unified.metadata)
-
-
-def read_column(path: Place, name: str, *, csv: CsvFormat | None = None) -> np.ndarray:
-    """Read one column of a file: float32 or float64 with NaN for missing if it is numeric, else as
-    it is stored.
-
-    Parameters
-    ----------
-    path : path
-        Of a file, a folder of files, or a pattern of files.
-    name : str
-    csv : CsvFormat, optional
-        How a CSV file is written, where that cannot be told from its first line.
-
-    Returns
-    -------
-    ndarray of shape (n,)
-    """
-    return Source(path, csv).column(_checks.text(name, "name"))

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from condmask.errors import ArgumentError, FileError
-from condmask.files import csv_text
+from condmask.files import csv_text, stat
 from condmask.files.arrow import pa, pq
 from condmask.files.csv_text import Layout
 
@@ -17,6 +17,14 @@ FORMATS = {
     **dict.fromkeys((".parquet", ".pq"), "Parquet"),
     **dict.fromkeys((".arrow", ".feather", ".ipc"), "Arrow"),
     **dict.fromkeys((*TEXT, *(f"{suffix}.gz" for suffix in TEXT)), "CSV"),
+    **stat.SUFFIXES,
+}
+CONVERTED = {  # the line that reads a format that is not read here, and what it loses
+    ".xlsx": ("pd.read_excel({0!r})", "formats and formulas"),
+    ".xls": ("pd.read_excel({0!r})", "formats and formulas"),
+    ".sas7bdat": ("pyreadstat.read_sas7bdat({0!r})[0]", "labels and formats"),
+    ".xpt": ("pyreadstat.read_xport({0!r})[0]", "labels, formats and declared missing codes"),
+    ".por": ("pyreadstat.read_por({0!r})[0]", "labels, formats and declared missing codes"),
 }
 BUFFER = 1 << 22  # bytes of a column that are read at once
 Notes = Callable[[], dict[str, str]]  # metadata that is known once all tables are written
@@ -26,7 +34,17 @@ def format_of(path: Path) -> str:
     """Return the format of a file, by its suffix."""
     found = next((form for end, form in FORMATS.items() if path.name.lower().endswith(end)), None)
     if found is None:
-        raise ArgumentError(f"{path} must end in one of {', '.join(FORMATS)}")
+        hint = ""
+        if path.suffix.lower() in CONVERTED:
+            call, lost = CONVERTED[path.suffix.lower()]
+            module = call.partition(".")[0]
+            module = "import pandas as pd" if module == "pd" else f"import {module}"
+            target = path.with_suffix(".parquet").name
+            hint = (
+                f"; convert it, which loses {lost}: {module}; "
+                f"{call.format(str(path))}.to_parquet({target!r})"
+            )
+        raise ArgumentError(f"{path} must end in one of {', '.join(FORMATS)}{hint}")
     return found
 
 

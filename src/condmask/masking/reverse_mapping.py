@@ -7,18 +7,21 @@ Within each donor pool, with S the swapped records and K the kept ones::
     z[S] = shuffle(x[S]),     z[K[argsort(key[K])]] = sort(x[K])
 
 so a release is the column in another order, and that order is independent of the swap status
-(docs/reverse_mapping.rst). Swap status (coins), words and noise are drawn as for every release
-(`draws`). The shuffle is the order of the words of the swapped rows. Ties of keys are broken by
-words of the kept rows, which stand in the same lane behind those of the swapped ones; the order of
-the rows would reveal who was kept.
+(docs/reverse_mapping.rst). Each record is given the number of the record whose value it gets, so
+that values of any type are released as they are; only their order needs numbers.
+
+Swap status (coins), words and noise are drawn as for every release (`draws`). The shuffle is the
+order of the words of the swapped rows. Ties of keys are broken by words of the kept rows, which
+stand in the same lane behind those of the swapped ones; the order of the rows would reveal who was
+kept.
 
 Cost: O(n), by counting sorts; O(n log n) where keys or values lie in a tiny part of their range.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import KW_ONLY, dataclass
 from functools import partial
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 
@@ -29,11 +32,39 @@ from condmask.kernels import cycle as cycles
 from condmask.law import EXACT, Law
 from condmask.masking.description import of_same_group, range_and_codes
 from condmask.masking.draws import Tossed, in_order, split_by_words, toss, words_of_swapped
-from condmask.masking.ends import aggregate
+from condmask.masking.ends import aggregate, ends
 from condmask.masking.parameters import NOT_ROUNDED, checked_parameters
 from condmask.masking.scheme import Columns
 from condmask.masking.swap_scheme import SwapScheme
 from condmask.strata import Pools, by_stratum, names_of
+
+
+class Rearranged(NamedTuple):
+    """A column in the order in which it is released.
+
+    Attributes
+    ----------
+    values : ndarray of shape (n,)
+        As numbers, NaN where a value is missing.
+    moves : sequence of (rows, donors)
+        Two arrays of row numbers each: a row is released with the value of its donor. Other rows
+        keep their own.
+    ends : sequence of ndarray
+        Groups of rows of which each is released with the mean of its values.
+    """
+
+    values: np.ndarray
+    moves: Sequence[tuple[np.ndarray, np.ndarray]]
+    ends: Sequence[np.ndarray] = ()
+
+    def donors(self) -> np.ndarray:
+        """Return the donor of each row, of shape (n,); a row without a value is its own."""
+        donor = np.arange(self.values.size)
+        for rows, givers in self.moves:
+            donor[rows] = givers
+        gaps = np.flatnonzero(np.isnan(self.values))
+        donor[gaps] = gaps
+        return donor
 
 
 @dataclass(frozen=True, repr=False)
@@ -46,6 +77,7 @@ class ReverseMappingScheme(SwapScheme):
     title: ClassVar[str] = "reverse mapping"
     reverse_mapping: ClassVar[bool] = True
     releases_whole_numbers: ClassVar[bool] = True  # values of the data
+    gathers: ClassVar[bool] = True
     law_of_estimates: ClassVar[Law] = EXACT  # the distribution is that of the data
     why_no_grid: ClassVar[str] = NOT_ROUNDED
     estimators: ClassVar[dict[str, Any]] = {"T_1": None}
@@ -77,6 +109,19 @@ class ReverseMappingScheme(SwapScheme):
     ) -> list[np.ndarray]:
         """Mask columns that share one swap status; the arrays of the originals are overwritten."""
         return reverse_map_columns(schemes, columns, key, pools, workers)
+
+    @classmethod
+    def rearranged_columns(
+        cls,
+        schemes: Sequence[Self],
+        columns: Sequence[np.ndarray],
+        ranks: Sequence[np.ndarray | None],
+        key: Key,
+        pools: Pools | None,
+        workers: int,
+    ) -> Iterator[Rearranged]:
+        """Yield columns that share one swap status, with the donor of each row."""
+        return rearranged_columns(schemes, columns, ranks, key, pools, workers)
 
     def mask_rows(self, x: np.ndarray, stream: np.random.Generator, others: Columns) -> np.ndarray:
         """Mask every row of x on its own, without strata, for studies."""
@@ -130,22 +175,58 @@ def reverse_map_columns(
     pools: Pools | None,
     workers: int,
 ) -> list[np.ndarray]:
-    """Put columns of originals into the order of the release, and aggregate their ends.
+    """Put columns of originals into the order of the release, and aggregate their ends."""
+    ranks = [None] * len(columns)
+    released = rearranged_columns(schemes, columns, ranks, key, pools, workers)
+    return [column.values for column in released]
 
-    All columns share one swap status per record and one order of the swapped records; each column
-    is mapped back independently. Results do not depend on the number of workers.
+
+def rearranged_columns(
+    schemes: Sequence[Any],
+    columns: Sequence[np.ndarray],
+    ranks: Sequence[np.ndarray | None],
+    key: Key,
+    pools: Pools | None,
+    workers: int,
+) -> Iterator[Rearranged]:
+    """Yield columns in the order in which they are released, with aggregated ends.
+
+    One swap status per record and one order of the swapped records for all columns; each column is
+    mapped back by itself. Nothing depends on the number of workers.
+
+    Parameters
+    ----------
+    schemes : sequence of ReverseMappingScheme
+        One for each column.
+    columns : sequence of ndarray of shape (n,)
+        Originals as numbers, NaN where a value is missing; they are overwritten.
+    ranks : sequence of ndarray of shape (n,), or None
+        By column, the ranks of values that float64 does not tell apart; else None.
+    key : Key
+    pools : Pools or None
+        Donor pools; None where all records are one.
+    workers : int
     """
     pool = None if pools is None else pools.pool
     tossed = toss(key, schemes[0].p, columns[0].size, workers)
     swapped = by_pool(tossed.swapped, pool)
     donors = by_pool(tossed.swapped[in_order(words_of_swapped(key, tossed))], pool)
-    for number, (x, scheme) in enumerate(zip(columns, schemes, strict=True)):
+    for number, (x, rank, scheme) in enumerate(zip(columns, ranks, schemes, strict=True)):
         keys = _noisy_keys(x, scheme, key, tossed, number, workers)
-        give_back(x, tossed.kept, keys, partial(_words_of_kept, key, tossed), pool)
+        words_of_kept = partial(_words_of_kept, key, tossed)
+        given_back = give_back(x, tossed.kept, keys, words_of_kept, pool, rank)
         x[swapped] = x[donors]
-        if scheme.aggregate_ends:
-            aggregate(x, pool, scheme.aggregate_ends)
-    return columns
+        released = Rearranged(x, (given_back, (swapped, donors)))
+        if not scheme.aggregate_ends:
+            yield released
+        elif rank is None:
+            yield released._replace(ends=aggregate(x, pool, scheme.aggregate_ends))
+        else:
+            order = np.where(np.isnan(x), np.nan, rank[released.donors()])
+            groups = list(ends(order, pool, scheme.aggregate_ends))
+            for rows in groups:
+                x[rows] = x[rows].mean()
+            yield released._replace(ends=groups)
 
 
 def give_back(
@@ -154,7 +235,8 @@ def give_back(
     keys: np.ndarray,
     ties: Callable[[], np.ndarray],
     pool: np.ndarray | None,
-) -> None:
+    rank: np.ndarray | None = None,
+) -> tuple[np.ndarray, np.ndarray]:
     """Give the kept rows their own values back, in the order of their keys.
 
     Parameters
@@ -167,6 +249,13 @@ def give_back(
         Draws one word for each kept row, by which equal keys are ordered.
     pool : ndarray of shape (n,), optional
         The pool of each row; None where all are one.
+    rank : ndarray of shape (n,), optional
+        The ranks of the values, where numbers of float64 do not tell them apart.
+
+    Returns
+    -------
+    tuple of ndarray, ndarray
+        Rows, and for each the row whose value it has now.
     """
     present = ~np.isnan(keys)
     rows = kept[present]
@@ -178,7 +267,11 @@ def give_back(
         tied = np.flatnonzero(np.append(equal, False) | np.append(False, equal))
         word = ties()[present][order[tied]]
         order[tied] = order[tied][np.lexsort((word, group[tied]))]
-    x[by_pool(rows[order], pool)] = x[by_pool(rows[ascending(x[rows])], pool)]
+    values = x[rows] if rank is None else rank[rows].astype(np.float64)
+    receivers = by_pool(rows[order], pool)
+    givers = by_pool(rows[ascending(values)], pool)
+    x[receivers] = x[givers]
+    return receivers, givers
 
 
 def by_pool(rows: np.ndarray, pool: np.ndarray | None) -> np.ndarray:

@@ -20,6 +20,7 @@ from condmask.grid import Grid
 from condmask.law import Law
 from condmask.marks import marked, refuse_marked
 from condmask.masking.earlier_versions import of_this_version
+from condmask.masking.fitting import refuse_unfit
 from condmask.missing_codes import Code, Declared, numbers_of, restore_codes
 from condmask.strata import Names, Pools
 
@@ -55,6 +56,9 @@ class Scheme:
         Whether missing values stay missing; else they are refused.
     rounds : bool
         Whether data are rounded to the grid; data off a grid that was named are refused.
+    gathers : bool
+        Whether values are released as they are, in another order, so that only their order needs
+        numbers; else columns that float64 cannot hold are refused.
     why_no_grid : str
         Why data cannot be rounded where a scheme has no grid, as a part of a sentence.
     """
@@ -75,6 +79,7 @@ class Scheme:
     rounds: bool = False
     why_no_grid: ClassVar[str] = "there is no step to round to"
     reverse_mapping: ClassVar[bool] = False
+    gathers: ClassVar[bool] = False
 
     def __init_subclass__(cls) -> None:
         if hasattr(cls, "method"):  # else `__new__` says that it is missing
@@ -128,6 +133,7 @@ class Scheme:
         self, column: frames.Column, rng: Randomness, others: Sequence[np.ndarray] = ()
     ) -> Any:
         """Mask a column in one block; `others` are columns published unmasked."""
+        refuse_unfit(self, column, "x")
         x = self.canonical(column.array, "x", column.kind)
         key = release_key(check_rng(rng), {column.name: self}, [x, *others])
         z = self.mask_rows(x[None], key.stream(0, WHOLE), tuple(other[None] for other in others))

@@ -21,11 +21,11 @@ from condmask.files.csv_text import CsvFormat
 from condmask.frames import DataFrame
 from condmask.marks import refuse_marked
 from condmask.publish import stages
-from condmask.publish.job import Job, warn_of_dropped
+from condmask.publish.job import Job
 from condmask.publish.log import Where
 from condmask.publish.obstacles import Obstacles
 from condmask.publish.original_table import OriginalTable
-from condmask.publish.part_statistics import PartStatistics
+from condmask.publish.part_statistics import PartStatistics, warn_of_dropped
 from condmask.publish.prepare import Prepared
 from condmask.publish.settling import Settings, Step, settle
 from condmask.publish.write import Progress

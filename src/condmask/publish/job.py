@@ -19,7 +19,7 @@ from condmask.disclosure.column.rare_values import open_ends, with_ends
 from condmask.disclosure.figures import Figures
 from condmask.disclosure.policy import CODES, EVERYTHING, Limits, accepted_codes
 from condmask.disclosure.unmasked import Table, clear_of, glimpse_of
-from condmask.errors import ArgumentError, Refusals, ReleaseWarning, warn
+from condmask.errors import ArgumentError, Refusals
 from condmask.estimates.origin import Origin
 from condmask.files.about import Published
 from condmask.files.arrow import ArrowTable
@@ -30,6 +30,7 @@ from condmask.missing_codes import GivenCodes, values_of
 from condmask.own_grid import on_own_grids
 from condmask.publish import usefulness
 from condmask.publish.audited_rows import ReadRows, audited_table, units_in, with_whole_units
+from condmask.publish.declared_codes import with_codes_of
 from condmask.publish.original_table import OriginalTable
 from condmask.publish.part_statistics import (
     PartStatistics,
@@ -191,8 +192,12 @@ class Job:
     def on_own_grids(self, parts: Iterable[OriginalTable]) -> Self:
         """Return the job with the grid of the data, of which these are all parts, in each scheme
         that names no step."""
+        return self.with_schemes(on_own_grids(self.schemes, (part.column for part in parts)))
+
+    def with_schemes(self, schemes: Mapping[str, Any]) -> Self:
+        """Return the job with other schemes of the same columns."""
         job = copy.copy(self)
-        job.schemes = on_own_grids(self.schemes, (part.column for part in parts))
+        job.schemes = dict(schemes)
         return job
 
     @property
@@ -205,7 +210,8 @@ class Job:
         open."""
         job = copy.copy(self)
         if self.names:
-            job.chosen = with_wider_noise(table, choose(table, self.names, self._new_scheme))
+            chosen = with_wider_noise(table, choose(table, self.names, self._new_scheme))
+            job.chosen = with_codes_of(self.schemes, chosen)
             schemes = {name: choice.scheme for name, choice in job.chosen.items()}
         else:
             ends = {
@@ -388,12 +394,3 @@ def _in_order(accepted: frozenset[str] | None) -> tuple[str, ...]:
     if accepted is None:
         return (EVERYTHING,)
     return tuple(code for code in CODES if code in accepted)
-
-
-def warn_of_dropped(records: int, total: int) -> None:
-    """Warn of how many records are left out, if any."""
-    if records:
-        were = "was" if records == 1 else "were"
-        left_out = f"{records:,} of {total:,} records {were} left out"
-        text = f'{left_out}, whose gaps too few share (rare_gaps="drop")'
-        warn(text, ReleaseWarning, about="rare_gaps")

@@ -69,7 +69,8 @@ def mask_table(
     Parameters
     ----------
     frame : data frame or dict of columns
-        pandas, polars, pyarrow or another that narwhals supports.
+        pandas, polars, pyarrow, another that narwhals supports, or what hands over a stream of
+        Arrow (DuckDB, ADBC, ibis).
     schemes : dict of str to scheme, or names of columns
         The scheme of each column to mask, all of one class. `ConditionalMasking` masks the columns
         together: a swapped record gets all its values from one donor. Its schemes may differ in
@@ -164,6 +165,7 @@ def mask_table(
     >>> release.schemes["income"]
     ReverseMapping(p=0.6, sigma=0.3, aggregate_ends=3)
     """
+    frame = frames.read_stream(frame)
     frames.same_lengths(frame, "frame")
     labels_of_rows(frame, "frame")
     settings = Settings(schemes, strata, _names(drop), shuffle, rare_gaps, missing, nan_policy)
@@ -225,15 +227,15 @@ def mask_file(
     drop: str | Sequence[str] = (),
     fix: bool = False,
 ) -> Release:
-    """Mask columns of a Parquet, CSV or Arrow file; everything else in it stays unchanged.
+    """Mask columns of a Parquet, CSV, Arrow, SPSS or Stata file; all else in it stays unchanged.
 
     Parameters
     ----------
     source, target : path
         Files, whose suffix gives the format: .parquet, .pq, .arrow, .feather, .ipc, .csv, .txt,
-        .tsv, or one of the last three followed by .gz. Text stays text. A source that is a folder
-        or a glob (``"data/*.parquet"``, ``**`` for all folders below) is one table of many files;
-        the target is then a new folder with files of the same names.
+        .tsv, or one of the last three followed by .gz; .sav, .zsav, .dta. Text stays text. A
+        source that is a folder or a glob (``"data/*.parquet"``, ``**`` for all folders below) is
+        one table of many files; the target is then a new folder with files of the same names.
     schemes : dict of str to scheme, or names of columns
         The scheme of each column to mask, all of one class. `ConditionalMasking` masks several
         columns together, as in `mask_table`; other schemes mask each on its own. Where only names
@@ -349,7 +351,7 @@ def released_file(files: Files, ready: ReadyFile) -> Release:
     """Write the release of a file that passes; after a dry run return it without values."""
     task = ready.task
     if files.dry_run or task.shape is None:
-        return Release(ready.metadata, None, chosen=task.job.chosen)
+        return Release(ready.metadata, None, chosen=task.job.chosen, notes=task.notes)
     masked = _masked(ready.prepared, task.job)
     rows = ready.inspected.rows
     with publishing(files.target) as hidden:
@@ -358,7 +360,8 @@ def released_file(files: Files, ready: ReadyFile) -> Release:
         )
     LOG.info("published %s", files.target.name)
     task.log.enter(files.target, ready.inspected.entry, task.job.accepted)
-    return released_in(files.target, workers=task.job.workers, chosen=task.job.chosen)
+    job = task.job
+    return released_in(files.target, workers=job.workers, chosen=job.chosen, notes=task.notes)
 
 
 def _masked(

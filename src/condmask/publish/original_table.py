@@ -17,10 +17,15 @@ class OriginalTable:
     ----------
     frame : data frame or dict of columns
         Of any kind that narwhals supports; it is not changed.
+    read : callable (frame, name) -> Column
+        Reads a column of the frame to be masked.
     """
 
-    def __init__(self, frame: DataFrame) -> None:
+    def __init__(
+        self, frame: DataFrame, read: Callable[[DataFrame, str], Column] = frames.column_of
+    ) -> None:
         self.frame = frame
+        self._read = read
         self._columns: dict[str, Column] = {}
         self._labels: dict[str, Labels] = {}
 
@@ -33,7 +38,7 @@ class OriginalTable:
             If there is no such column, or it cannot be masked; the message has no value of it.
         """
         if name not in self._columns:
-            self._columns[name] = frames.column_of(self.frame, name)
+            self._columns[name] = self._read(self.frame, name)
         return self._columns[name]
 
     def columns(self, names: Iterable[str]) -> dict[str, Column]:
@@ -54,8 +59,8 @@ class OriginalTable:
 
     def take(self, rows: np.ndarray) -> "OriginalTable":
         """Return the table of these rows, given by position, in this order."""
-        return OriginalTable(frame_rows.reordered(self.frame, lambda _: rows))
+        return self.reordered(lambda _: rows)
 
     def reordered(self, order_of: Callable[[int], np.ndarray]) -> "OriginalTable":
         """Return the table with its rows in the order that is drawn for their number."""
-        return OriginalTable(frame_rows.reordered(self.frame, order_of))
+        return OriginalTable(frame_rows.reordered(self.frame, order_of), self._read)

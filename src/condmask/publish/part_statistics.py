@@ -92,3 +92,14 @@ def first_patterns(parts: Sequence[PartStatistics]) -> tuple[str, ...]:
 def shifts(parts: Sequence[PartStatistics], name: str) -> list[RoundingShift]:
     """Return by part how far rounding moved the values of a column."""
     return [part.moved[name] for part in parts]
+
+
+def warn_of_dropped(records: int, total: int) -> None:
+    """Warn of how many records are left out, if any."""
+    if records:
+        were = "was" if records == 1 else "were"
+        text = (
+            f"{records:,} of {total:,} records {were} left out, whose gaps too few share "
+            '(rare_gaps="drop")'
+        )
+        warn(text, ReleaseWarning, about="rare_gaps")

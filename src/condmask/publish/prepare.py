@@ -21,9 +21,15 @@ from condmask.errors import ArgumentError, Refusals, ReleaseError, ReleaseWarnin
 from condmask.frames import Column
 from condmask.grid import nearest
 from condmask.labels import Labels
+from condmask.masking.fitting import refuse_unfit
 from condmask.masking.range import check_limits
 from condmask.masking.scheme import Scheme
-from condmask.missing_codes import is_code, refuse_reachable, restore_codes
+from condmask.missing_codes import (
+    is_code,
+    refuse_reachable,
+    refuse_values_like_codes,
+    restore_codes,
+)
 from condmask.publish.rounding import RoundingShift
 from condmask.strata import SMALLEST, Pools, pools_by, pools_of
 from condmask.suspected_codes import suspicion, without_any_codes
@@ -180,6 +186,7 @@ def in_units(
         with refusals.collected():
             check_limits(seen.values[name], scheme, name)
         with refusals.collected():
+            refuse_unfit(scheme, seen.columns[name], name)
             units[name] = scheme.canonical(seen.values[name], name, kind)
             refuse_reachable(scheme, units[name], name, kind)
     return units
@@ -205,8 +212,10 @@ def released(
     schemes: Mapping[str, Scheme], made: Prepared, key: Key, workers: int
 ) -> dict[str, Any]:
     """Mask prepared columns and return them in the containers of the originals."""
-    containers = {}
     in_order = list(schemes.values())
+    if in_order[0].gathers:
+        return _gathered(schemes, made, key, workers)
+    containers = {}
     masked = in_order[0].masked_columns(
         in_order, list(made.units.values()), key, made.pools, workers
     )
@@ -216,15 +225,42 @@ def released(
             raise ArgumentError(
                 f"{name} must stay below 2^53 when it is masked: sigma is too large"
             )
-        nulls = (
-            is_code(column.array, scheme.codes, column.kind)
-            if scheme.missing_as == "null"
-            else None
-        )
-        containers[name] = column.back(
-            restore_codes(scheme, z, column.array, column.kind, name), nulls
-        )
+        containers[name] = _as_numbers(scheme, column, z, name)
     return containers
+
+
+def _gathered(
+    schemes: Mapping[str, Scheme], made: Prepared, key: Key, workers: int
+) -> dict[str, Any]:
+    """Prepared columns in the order in which they are released, each value as it is stored."""
+    containers = {}
+    of: Any = list(schemes.values())  # of a class that gathers
+    stored = [column.stored for column in made.columns.values()]
+    ranks = [None if values is None else values.rank for values in stored]
+    columns = list(made.units.values())
+    released_columns = of[0].rearranged_columns(of, columns, ranks, key, made.pools, workers)
+    for (name, column), one in zip(made.columns.items(), released_columns, strict=True):
+        scheme = schemes[name]
+        if column.stored is None:
+            containers[name] = _as_numbers(scheme, column, one.values, name)
+        else:
+            refuse_values_like_codes(scheme, one.values, column.kind, name)
+            nulls = _nulls(scheme, column)
+            containers[name] = column.stored.gathered(one.donors(), one.ends, nulls)
+    return containers
+
+
+def _as_numbers(scheme: Scheme, column: Column, z: np.ndarray, name: str) -> Any:
+    """Masked numbers in the container of their column, with its codes in their places."""
+    published = restore_codes(scheme, z, column.array, column.kind, name)
+    return column.back(published, _nulls(scheme, column))
+
+
+def _nulls(scheme: Scheme, column: Column) -> np.ndarray | None:
+    """Where a release has nulls in place of codes; None where codes stay."""
+    if scheme.missing_as != "null":
+        return None
+    return is_code(column.array, scheme.codes, column.kind)
 
 
 def _warn_of_codes(scheme: Scheme, column: Column, name: str) -> None:

@@ -1,7 +1,7 @@
 """Read releases from the files that they were written to."""
 
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import overload
 
@@ -21,6 +21,7 @@ def released_in(
     *,
     workers: int = 1,
     chosen: Mapping[str, Choice] | None = None,
+    notes: Sequence[str] = (),
 ) -> Release:
     """Return the release in files; refused if nothing was published with them."""
     place = _checks.path(path, "path")
@@ -30,7 +31,8 @@ def released_in(
             f"{path} holds no scheme {_place_of_metadata(place)}: it was not masked by condmask, "
             "is one file of a released folder, or the metadata published with it is lost"
         )
-    return Release(metadata, Source(place, metadata.csv), workers=workers, chosen=chosen)
+    source = Source(place, metadata.csv)
+    return Release(metadata, source, workers=workers, chosen=chosen, notes=notes)
 
 
 def _place_of_metadata(place: Path) -> str:

@@ -39,6 +39,8 @@ class Release(Mapping[str, Estimate]):
         For estimates; results do not depend on it.
     chosen : dict of str to Choice, optional
         The choices for columns of which only the names were given.
+    notes : sequence of str
+        What to say of the source and the target.
 
     Attributes
     ----------
@@ -51,6 +53,9 @@ class Release(Mapping[str, Estimate]):
     chosen : dict of str to Choice
         Where only names of columns were given: by column the ``scheme`` that was chosen, and
         ``why``. As a text it is one line with the scheme to name in another call.
+    notes : tuple of str
+        After `mask_file` of a file of SPSS or Stata: codes that it declares, and what is not
+        written back.
     records : int
         Number of records.
     parts : tuple of int
@@ -87,6 +92,7 @@ class Release(Mapping[str, Estimate]):
         *,
         workers: int = 1,
         chosen: Mapping[str, Choice] | None = None,
+        notes: Sequence[str] = (),
     ) -> None:
         self._published = published
         self._source = source
@@ -99,6 +105,7 @@ class Release(Mapping[str, Estimate]):
         self.shuffled: bool = published.shuffled
         self.accepted: tuple[str, ...] = published.accepted
         self.steps: tuple[str, ...] = published.steps
+        self.notes: tuple[str, ...] = tuple(notes)
         self._workers = workers
         self._estimates = dict[str, Estimate]()
 

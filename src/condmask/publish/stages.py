@@ -14,6 +14,7 @@ refuse a release, and in a dry run, which writes nothing, they are warnings.
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -35,11 +36,12 @@ from condmask.files.parts import Source
 from condmask.files.publish import refuse_target
 from condmask.marks import refuse_masked
 from condmask.publish.audited_rows import Units, rows_of
-from condmask.publish.job import Job, warn_of_dropped
+from condmask.publish.declared_codes import with_declared
+from condmask.publish.job import Job
 from condmask.publish.log import Log, Where
 from condmask.publish.obstacles import Obstacles
 from condmask.publish.original_table import OriginalTable
-from condmask.publish.part_statistics import PartStatistics, summed_marks
+from condmask.publish.part_statistics import PartStatistics, summed_marks, warn_of_dropped
 from condmask.publish.prepare import Prepared
 from condmask.publish.write import Progress, Shape, shape_of
 
@@ -53,9 +55,9 @@ class Task(NamedTuple):
     source : Source
     target : Path
     shape : Shape or None
-        Names, schema and text format of the released files; None in a dry run whose target cannot
-        be written.
+        Of the released files; None in a dry run whose target cannot be written.
     log : Log
+    notes : sequence of str
     """
 
     job: Job
@@ -63,6 +65,7 @@ class Task(NamedTuple):
     target: Path
     shape: Shape | None
     log: Log
+    notes: Sequence[str] = ()
 
     @property
     def in_parts(self) -> bool:
@@ -70,8 +73,10 @@ class Task(NamedTuple):
         return -1 in self.source.rows
 
     def original(self, part: ArrowTable, first_row: int = 1) -> OriginalTable:
-        """Return a part of the source, which begins at a row, with numbers in its text."""
-        return OriginalTable(self.source.numeric(part, self.job.schemes, first_row))
+        """Return a part of the source, which begins at a row."""
+        gathers = next(iter(self.job.schemes.values())).gathers
+        clean = self.source.without_letters(part, besides=self.job.schemes)
+        return OriginalTable(clean, partial(self.source.original, gathers=gathers, row=first_row))
 
 
 class Inspected(NamedTuple):
@@ -102,7 +107,7 @@ class Whole(NamedTuple):
     table : pyarrow Table
         The rows that are released, in the order in which they are.
     original : OriginalTable
-        The same rows, with numbers in text columns that are masked.
+        The same rows, of which columns are read as numbers.
     prepared : Prepared
         Their columns, not yet ready to be masked.
     inspected : Inspected
@@ -141,6 +146,7 @@ def open_files(
     source: Source | None = None
     first: ArrowTable | None = None
     used_log = Log(False)
+    notes: list[str] = []
     with obstacles.data.collected():
         job = make_job()
     with obstacles.data.collected():
@@ -161,6 +167,9 @@ def open_files(
         obstacles.raise_all()
     shape = check_formats(source, target, keep, obstacles)
     complete = check_columns(source, job, obstacles)
+    if complete and source.stat is not None:
+        with obstacles.data.collected():
+            job, notes = with_declared(job, source.stat, "" if shape is None else shape.form)
     with obstacles.data.collected():
         first = next(source.parts())
         # each file has rows of its own
@@ -170,7 +179,7 @@ def open_files(
             )
     if first is None or not complete:
         obstacles.stop()
-    return Task(job, source, target, shape, used_log), first
+    return Task(job, source, target, shape, used_log, notes), first
 
 
 def check_places(
@@ -311,7 +320,7 @@ def _with_kept_rows(job: Job, original: OriginalTable) -> tuple[OriginalTable, n
     kept = job.kept_rows(original)
     if kept is None:
         return original, None
-    return OriginalTable(original.frame.filter(kept)), kept
+    return original.take(np.flatnonzero(kept)), kept
 
 
 def with_own_grids(task: Task) -> Task:

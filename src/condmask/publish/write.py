@@ -9,14 +9,15 @@ import numpy as np
 
 from condmask import _checks, frames
 from condmask._blocks import ahead
-from condmask.errors import ArgumentError, FileError, optional
-from condmask.files import about, csv_text, tables
+from condmask.errors import ArgumentError, FileError, ReleaseWarning, optional, warn
+from condmask.files import about, csv_text, stat, tables
 from condmask.files.about import Published
 from condmask.files.arrow import ArrowArray, ArrowSchema, ArrowTable, ArrowType, pa, pc
 from condmask.files.csv_text import Layout
 from condmask.files.names import padded
 from condmask.files.parts import MANIFEST, Source
 from condmask.files.publish import publishing
+from condmask.files.stat import StatFile
 from condmask.frames import DataFrame
 from condmask.labels import coded
 from condmask.marks import with_mark
@@ -45,6 +46,10 @@ class Shape(NamedTuple):
         How Parquet is compressed.
     keep : tuple of str
         Notes on the source to keep.
+    form : str
+        The format of the released files.
+    stat : StatFile or None
+        The source, if it is a file of SPSS or Stata.
     """
 
     names: list[str]
@@ -52,6 +57,8 @@ class Shape(NamedTuple):
     layout: Layout | None = None
     codecs: str | dict[str, str] = "snappy"
     keep: Sequence[str] = ()
+    form: str = ""
+    stat: StatFile | None = None
 
 
 def shape_of(origin: Source, target: Path, keep: Sequence[str]) -> Shape:
@@ -74,7 +81,7 @@ def shape_of(origin: Source, target: Path, keep: Sequence[str]) -> Shape:
     layout = origin.layout and csv_text.without(origin.layout, origin.left_out)
     layout = layout or (csv_text.new_layout(target, schema.names) if now == "CSV" else None)
     codecs = tables.codecs_of(origin.files[0]) if origin.format == now == "Parquet" else "snappy"
-    return Shape(padded(origin.file_names), schema, layout, codecs, keep)
+    return Shape(padded(origin.file_names), schema, layout, codecs, keep, now, origin.stat)
 
 
 def write_parts(
@@ -100,9 +107,11 @@ def write_parts(
     for name, count in zip(shape.names, rows, strict=True):
         path = place / name
         path.parent.mkdir(parents=True, exist_ok=True)
-        tables.write(
-            path, _next_rows(count, held, written), schema, shape.layout, shape.codecs, notes
-        )
+        rows_of_file = _next_rows(count, held, written)
+        if stat.form_of(path) is None:
+            tables.write(path, rows_of_file, schema, shape.layout, shape.codecs, notes)
+        else:
+            _write_stat(path, pa.concat_tables(rows_of_file), shape, published)
     if next(written, None) is not None:  # which refuses a source that was changed meanwhile
         raise FileError(
             f"{place.name}: its source has other rows than before; nothing was published"
@@ -110,9 +119,17 @@ def write_parts(
     metadata = published._replace(csv=shape.layout and shape.layout.form, sums=sums).to_dict()
     if shape.names != [SINGLE_FILE]:
         (place / MANIFEST).write_text(json.dumps(metadata))
-    elif shape.layout is not None:
+    elif shape.layout is not None or stat.form_of(place) is not None:
         metadata |= {"sha256": about.digest_of(place)}
         about.sidecar(place).write_text(json.dumps(metadata))
+
+
+def _write_stat(path: Path, table: ArrowTable, shape: Shape, published: Published) -> None:
+    """Write a file of SPSS or Stata; warn of what could not be kept."""
+    schemes = published.schemes.items()
+    undeclared = [name for name, scheme in schemes if scheme.missing_as == "null"]
+    for text in stat.write(path, table, shape.stat, undeclared):
+        warn(text, ReleaseWarning, about=text)
 
 
 def _next_rows(
@@ -141,9 +158,12 @@ def released_parts(
     schema = None
     done = 0
     for part, masked in parts:
+        if shape.stat is not None and shape.form != "Stata":
+            part = stat.table_without_letters(part)
+            masked = {name: stat.without_letters(column) for name, column in masked.items()}
         schema = _schema_of(shape, published, masked) if schema is None else schema
         for name, found in sums.items():
-            found.append(float(np.nansum(frames.column_of(masked, name, least=0).array)))
+            found.append(float(np.nansum(_numbers(masked, name, shape.layout))))
         done += part.num_rows
         if shape.layout is None:
             columns = [
@@ -170,7 +190,8 @@ def _schema_of(
     types = {name: column.type for name, column in masked.items()}
     for name in types:
         scheme = published.schemes[name]
-        if scheme.releases_whole_numbers and pa.types.is_integer(shape.schema.field(name).type):
+        was_integer = pa.types.is_integer(shape.schema.field(name).type)
+        if scheme.releases_whole_numbers and was_integer and pa.types.is_floating(types[name]):
             types[name] = pa.int64()
     wanted = {name.encode() for name in shape.keep}
     before = shape.schema.metadata or {}
@@ -248,10 +269,19 @@ def _as_text(
             raise FileError(
                 f"{name} has strata that are others in text, as an empty label and none are"
             )
-        if name in masked:
-            places = schemes[name].decimals_in_text(frames.column_of(masked, name, least=0).array)
+        if name in masked and pa.types.is_large_string(masked[name].type):
+            texts[name] = masked[name]  # cells as they are written
+        elif name in masked:
+            places = schemes[name].decimals_in_text(_numbers(masked, name, layout))
             texts[name] = csv_text.as_written(masked[name], texts[name], layout, places)
     return pa.table(texts)
+
+
+def _numbers(masked: Mapping[str, Any], name: str, layout: Layout | None) -> np.ndarray:
+    """Return a masked column as numbers, of which cells of text are some."""
+    if layout is not None and pa.types.is_large_string(masked[name].type):
+        return csv_text.numbers(masked[name], layout, name)
+    return np.asarray(frames.column_of(masked, name, least=0).array)
 
 
 def write_table(frame: DataFrame, target: Path, published: Published) -> None:

@@ -25,7 +25,7 @@ from condmask._randomness import Randomness, study_seed
 from condmask.disclosure.column.rare_values import open_ends
 from condmask.errors import ArgumentError, ArgumentTypeError, optional, warn
 from condmask.estimates.sample import CROSSINGS
-from condmask.files.parts import read_column
+from condmask.files.read_column import read_column
 from condmask.files.tables import read_toml
 from condmask.masking.scheme import Scheme
 from condmask.publish.conditional import ConditionalMasking
