@@ -110,6 +110,7 @@ def audit(
     max_lift: float = 0.1,
     max_risk: Several = None,
     accept: Several = None,
+    known: Several = None,
     csv: FileOptions = CSV,
     output: Output = OUTPUT,
 ) -> int:
@@ -136,6 +137,8 @@ def audit(
         DISTANCE=SHARE: largest share of values that the attacker may guess closer than this
     accept
         code of a finding that the release is not refused for, such as C4
+    known
+        column in clear that somebody may know of a person (default: all of few levels)
     """
     from condmask.publish.stages import originals
 
@@ -213,8 +216,7 @@ def mask(
     drop
         column that is not released
     fix
-        settle what the release is refused for, and say each change and its cost: drop columns,
-        mask them as well, shuffle rows, widen noise, leave out records with rare gaps
+        settle what the release is refused for by the changes that messages name, and say each
     accept
         code of a finding that the release is not refused for, such as C4; all: release without an
         audit, whatever the release would reveal

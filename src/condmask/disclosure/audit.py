@@ -12,6 +12,7 @@ from condmask import _checks, frames
 from condmask._digits import finite, line
 from condmask.disclosure.column.rare_values import open_ends, with_ends
 from condmask.disclosure.figures import Figures
+from condmask.disclosure.identity import SingledOut, singled_out
 from condmask.disclosure.limits import Case, audit_figures_and_findings
 from condmask.disclosure.policy import (
     CODES,
@@ -60,7 +61,9 @@ class Audit:
         it.
     schemes : dict of str to scheme
     limits : Limits
-        The largest allowed ``clear - constant`` and ``worst - clear``.
+        Up to which figures a release passes.
+    singled_out : SingledOut or None
+        The records that up to three columns in clear single out; None for a column alone.
 
     See Also
     --------
@@ -73,6 +76,7 @@ class Audit:
     findings: tuple[Finding, ...]
     schemes: dict[str, Any]
     limits: Limits
+    singled_out: SingledOut | None = None
 
     @property
     def refused(self) -> bool:
@@ -86,6 +90,7 @@ class Audit:
             "refused": self.refused,
             "figures": finite({name: row._asdict() for name, row in self.figures.items()}),
             "findings": [finding.to_dict() for finding in self.findings],
+            "singled_out": None if self.singled_out is None else self.singled_out._asdict(),
             "limits": {"clear": self.limits.clear, "lift": self.limits.lift},
             "schemes": {name: scheme.to_dict() for name, scheme in self.schemes.items()},
         }
@@ -103,6 +108,8 @@ class Audit:
             lines += [
                 line(name, row, head=HEAD_WIDTH, width=CELL_WIDTH) for name, row in cells.items()
             ]
+        if self.singled_out is not None:
+            lines += ["", str(self.singled_out)]
         for title, refuses in (("Refused because:", True), ("Warnings:", False)):
             some = [f"  {finding}" for finding in self.findings if finding.refuses == refuses]
             lines += ["", title, *some] if some else []
@@ -120,6 +127,7 @@ def audit(
     max_lift: float = DEFAULT_LIMITS.lift,
     max_risk: Mapping[float, float] | None = None,
     accept: str | Sequence[str] = (),
+    known: Sequence[str] = (),
 ) -> Audit:
     """Measure how closely an attacker who knows every record's swap status can guess the
     originals, and list the reasons for refusing the release.
@@ -145,6 +153,9 @@ def audit(
         guess closer than this.
     accept : str or sequence of str, optional
         Codes of findings that the release is not refused for (docs/coins.rst).
+    known : sequence of str, optional
+        Columns in clear that somebody may know of a person, in which records that are alone with
+        their values are counted; by default all of few levels.
 
     Returns
     -------
@@ -192,7 +203,11 @@ def audit(
     limits = limits_of(
         max_clear, max_lift, max_risk, frozenset(CODES) if accepted is None else accepted
     )
-    return audit_table(*table_of(data, scheme, strata), limits)
+    table, schemes = table_of(data, scheme, strata)
+    singled: SingledOut | None = None
+    if isinstance(data, dict) or frames.is_frame(data):
+        singled = singled_out(data, schemes, _checks.names(known, "known"))
+    return audit_table(table, schemes, limits, singled)
 
 
 def limits_of(max_clear: Any, max_lift: Any, max_risk: Any, accepted: frozenset[str]) -> Limits:
@@ -211,12 +226,25 @@ def limits_of(max_clear: Any, max_lift: Any, max_risk: Any, accepted: frozenset[
     return Limits(clear, lift, risk, accepted)
 
 
-def audit_table(table: Table, schemes: dict[str, Any], limits: Limits = DEFAULT_LIMITS) -> Audit:
+def audit_table(
+    table: Table,
+    schemes: dict[str, Any],
+    limits: Limits = DEFAULT_LIMITS,
+    singled: SingledOut | None = None,
+) -> Audit:
     """Audit columns to be masked; a part of a long table by the guard rails alone."""
     seen = findings_without_simulation(table, schemes)
     figures, more = attack(table, schemes, limits, seen)
-    found = with_acceptance([*seen, *more], limits.accepted)
-    return Audit(table.n, figures, tuple(found), dict(schemes), limits)
+    identity = [singled.finding()] if singled is not None and singled.is_warned_of else []
+    found = with_acceptance([*seen, *more, *identity], limits.accepted)
+    return Audit(table.n, figures, tuple(found), dict(schemes), limits, singled)
+
+
+def warn_of_identity(frame: Any, schemes: Mapping[str, Any], limits: Limits) -> None:
+    """Warn of columns in clear that single records out."""
+    singled = singled_out(frame, schemes)
+    if singled is not None and singled.is_warned_of:
+        _collect_or_warn([singled.finding()], limits, Refusals())
 
 
 def attack(
@@ -281,7 +309,6 @@ def _collect_or_warn(findings: Sequence[Finding], limits: Limits, refusals: Refu
             warn(str(finding), ReleaseWarning, about=about)
         elif CODES[finding.code].refuses:
             warn(f"accepted: {finding}", ReleaseWarning, about=about)
-        LOG.info("%s%s", "accepted: " if finding.accepted else "", finding)
 
 
 def refuse_too_few_records(

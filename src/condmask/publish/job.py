@@ -13,7 +13,13 @@ import numpy as np
 
 from condmask import _checks
 from condmask._randomness import WHOLE, Key, Randomness, check_rng, group_name, root_key
-from condmask.disclosure.audit import DEFAULT_LIMITS, check_at_once, check_attack, limits_of
+from condmask.disclosure.audit import (
+    DEFAULT_LIMITS,
+    check_at_once,
+    check_attack,
+    limits_of,
+    warn_of_identity,
+)
 from condmask.disclosure.choose import TRIES, Choice, choose, with_wider_noise
 from condmask.disclosure.column.rare_values import open_ends, with_ends
 from condmask.disclosure.figures import Figures
@@ -291,6 +297,8 @@ class Job:
             The job with the schemes of the release; the table, ready to be masked.
         """
         job = self
+        if seen.table is not None and self.limits is not None:
+            warn_of_identity(table.frame, self.schemes, self.limits)
         if seen.table is not None:
             seen = seen._replace(
                 table=seen.table._replace(clear=clear_of(table.frame, seen.values))

@@ -72,12 +72,17 @@ def align(original: OriginalData, release: Release, match: str | None) -> Aligne
     return Aligned(original, True)
 
 
+def is_table(original: OriginalData) -> bool:
+    """Return whether originals are a table rather than one column."""
+    return isinstance(original, dict) or frames.is_frame(original)
+
+
 def as_released(original: OriginalData, release: Release) -> OriginalData:
     """Return a table of originals without columns and records that the release leaves out.
 
     Records were left out for their rare gaps, which the original shows again.
     """
-    if not (isinstance(original, dict) or frames.is_frame(original)):
+    if not is_table(original):
         return original
     there = {*release.source.names, *release.schemes}
     original = frames.without_columns(

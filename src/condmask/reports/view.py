@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike
 
 from condmask import _checks, frames
 from condmask.disclosure.audit import DEFAULT_LIMITS, Audit, audit_table, table_of
+from condmask.disclosure.identity import singled_out
 from condmask.disclosure.policy import CODES
 from condmask.disclosure.risk import risk_of
 from condmask.errors import ArgumentError, ArgumentTypeError, CondmaskError, collect_warnings
@@ -22,7 +23,7 @@ from condmask.masking.description import with_rounding
 from condmask.masking.swap_scheme import SwapScheme
 from condmask.publish.release import Release
 from condmask.reports import charts
-from condmask.reports.alignment import OriginalData, align, as_released
+from condmask.reports.alignment import OriginalData, align, as_released, is_table
 from condmask.reports.plot_release import originals_and_released
 from condmask.reports.relations import Relation, relations
 from condmask.strata import names_of
@@ -173,7 +174,8 @@ def internal(
     }
     table, schemes = table_of(original, view.schemes, parts=view.release.parts)
     accepted = frozenset(CODES) & {*view.release.accepted}
-    found = audit_table(table, schemes, DEFAULT_LIMITS._replace(accepted=accepted))
+    singled = singled_out(original, schemes) if is_table(original) else None
+    found = audit_table(table, schemes, DEFAULT_LIMITS._replace(accepted=accepted), singled)
     released = {name: z for name, (_, z) in pairs.items()} if matched else None
     known = risk_of(table, schemes, d, released)
     beside = {name: (values, values) for name, values in view.numbers.items()}
