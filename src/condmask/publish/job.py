@@ -23,7 +23,7 @@ from condmask.disclosure.audit import (
 from condmask.disclosure.choose import TRIES, Choice, choose, with_wider_noise
 from condmask.disclosure.column.rare_values import open_ends, with_ends
 from condmask.disclosure.figures import Figures
-from condmask.disclosure.policy import CODES, EVERYTHING, Limits, accepted_codes
+from condmask.disclosure.policy import Limits, accepted_codes
 from condmask.disclosure.unmasked import Table, clear_of, glimpse_of
 from condmask.errors import ArgumentError, Refusals
 from condmask.estimates.origin import Origin
@@ -49,7 +49,7 @@ from condmask.publish.part_statistics import (
 from condmask.publish.prepare import Prepared, in_units, least_pool, look, settled
 from condmask.publish.reverse_mapping import ReverseMapping
 from condmask.publish.rounding import check_round, shift_of
-from condmask.publish.settling import SETTLED_TOO
+from condmask.publish.settling import SETTLED_TOO, in_order
 from condmask.strata import not_masked, with_rare_gaps
 
 RARE_GAPS = ("refuse", "drop")
@@ -166,7 +166,7 @@ class Job:
         self.steps: tuple[str, ...] = steps or ()
         audited = first.shared_coins and accepted is not None
         self.limits: Limits | None = limits if audited else None
-        self.accepted: tuple[str, ...] = _in_order(accepted)
+        self.accepted: tuple[str, ...] = in_order(accepted)
 
     def _set_schemes(
         self, schemes: GivenSchemes, missing: GivenCodes, *, may_choose: bool
@@ -395,10 +395,3 @@ class Job:
         """Return sampled rows as the audit takes them."""
         columns = OriginalTable(rows).columns(self.schemes)
         return audited_table(rows, values_of(self.schemes, columns))
-
-
-def _in_order(accepted: frozenset[str] | None) -> tuple[str, ...]:
-    """Return accepted codes in the order of the table of codes; None stands for all."""
-    if accepted is None:
-        return (EVERYTHING,)
-    return tuple(code for code in CODES if code in accepted)

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple, TypeVar
 
 from condmask import _checks
 from condmask.changes import Change
+from condmask.disclosure.policy import CODES, EVERYTHING
 from condmask.errors import (
     CondmaskError,
     ReleaseWarning,
@@ -187,3 +188,10 @@ def in_past(change: Change, before: Settings) -> str:
 def _reason(text: str) -> str:
     """Return a refusal without the argument that would accept it."""
     return text.partition("; accept=")[0]
+
+
+def in_order(accepted: frozenset[str] | None) -> tuple[str, ...]:
+    """Return accepted codes in the order of the table of codes; None stands for all."""
+    if accepted is None:
+        return (EVERYTHING,)
+    return tuple(code for code in CODES if code in accepted)
