@@ -4,13 +4,13 @@ missing ones.
     python -m benchmarks.codes
 
 Prints every column that is asked about, with its values, and the share of these among all numeric
-columns, and among those that the benchmark of attackers masks (benchmarks/coins.py). Whether a
+columns, and among those that the benchmark of attackers masks (benchmarks/attacks.py). Whether a
 value is a code is for the code book to say: CODED lists those that are.
 """
 
 import numpy as np
 
-from benchmarks.coins import candidates, tables
+from benchmarks.attacks import candidates, tables
 from condmask.suspected_codes import suspicion
 
 CODED = {  # 999 and 999,999.4 stand for no value there, and 1,000,000 and 999,999.375 as rounded

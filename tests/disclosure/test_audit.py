@@ -10,7 +10,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from disclosure_tables import CASES, N, by_hand, correlated, firms, incomes, log, mapped
+from disclosure_tables import CASES, N, branch_in_last_digits, by_hand, firms, incomes, log, mapped
 from pyarrow import csv
 from scipy.stats import norm
 
@@ -60,7 +60,7 @@ def test_the_worst_attacker_reaches_what_one_by_hand_reaches(case):
 
 
 def test_figures_near_a_limit_are_drawn_again_on_either_side_of_it():
-    made = correlated()
+    made = branch_in_last_digits()
 
     def figure(limit):
         (row,) = cm.audit(made.table, made.schemes, max_lift=limit).figures.values()

@@ -13,7 +13,11 @@ import condmask as cm
 from condmask.disclosure.choose import choose, with_wider_noise
 from condmask.disclosure.unmasked import Table
 
-pytestmark = pytest.mark.filterwarnings("ignore:.*aggregate_ends:condmask.ReleaseWarning")
+pytestmark = [
+    pytest.mark.filterwarnings("ignore:.*aggregate_ends:condmask.ReleaseWarning"),
+    # other months of a firm tell each, of which is warned
+    pytest.mark.filterwarnings("ignore:C1[2345] :condmask.ReleaseWarning"),
+]
 N = 4_000
 RNG = np.random.default_rng(5)
 COLUMNS = {

@@ -18,7 +18,7 @@ from condmask.disclosure.policy import (
     findings_on_figures,
 )
 
-PAGE = (Path(__file__).parents[2] / "docs" / "coins.rst").read_text()
+PAGE = (Path(__file__).parents[2] / "docs" / "audit.rst").read_text()
 NAN = float("nan")
 DEFAULT = Limits()
 HARMLESS = {
@@ -37,6 +37,7 @@ HARMLESS = {
 
 def codes_of(relation=None, limits=DEFAULT, **figures):
     row = SimpleNamespace(**{**HARMLESS, **figures})
+    row.lift = row.worst - row.clear
     relations = {} if relation is None else {"pay": SimpleNamespace(text="2 x", share=relation)}
     return [each.code for each in findings_on_figures({"pay": row}, relations, limits)]
 
@@ -90,6 +91,7 @@ def test_limits_make_the_policy_stricter_or_laxer():
 def test_what_is_accepted_does_not_refuse_and_hides_nothing_else():
     limits = Limits(accepted=frozenset({"C2"}))
     row = SimpleNamespace(**{**HARMLESS, "clear": 0.8, "clear_unit": 0.7, "worst": 0.95})
+    row.lift = row.worst - row.clear
 
     found = findings_on_figures({"pay": row}, {}, limits)
 

@@ -26,7 +26,7 @@ from condmask.disclosure.rails import (
     findings_on_values,
     findings_without_simulation,
 )
-from condmask.disclosure.sample import sample_of
+from condmask.disclosure.table.attack import attack_on
 from condmask.disclosure.unmasked import Table, clear_of
 from condmask.errors import ArgumentTypeError, Refusals, ReleaseError, ReleaseWarning, warn
 from condmask.grid import check_fits
@@ -152,7 +152,7 @@ def audit(
         By distance, in the units of the data, the largest share of values that the attacker may
         guess closer than this.
     accept : str or sequence of str, optional
-        Codes of findings that the release is not refused for (docs/coins.rst).
+        Codes of findings that the release is not refused for (docs/audit.rst).
     known : sequence of str, optional
         Columns in clear that somebody may know of a person, in which records that are alone with
         their values are counted; by default all of few levels.
@@ -179,7 +179,7 @@ def audit(
     Notes
     -----
     Who was swapped may show: by digits, ties, or relations of columns. The figures assume that it
-    does (docs/coins.rst). A swapped record hides its value behind a stranger's, a kept one behind
+    does (docs/audit.rst). A swapped record hides its value behind a stranger's, a kept one behind
     noise, so what harms is repetition, for which noise must be wider; and columns in clear that
     tell the value themselves.
 
@@ -265,7 +265,7 @@ def attack(
         return {}, found
     shuffled = any(finding.code == "C8" for finding in seen)
     figures, findings = audit_figures_and_findings(
-        Case(sample_of(table, shuffled=shuffled), schemes, limits, by_name)
+        Case(attack_on(table, schemes, shuffled=shuffled), schemes, limits, by_name)
     )
     return figures, [*found, *findings]
 

@@ -20,7 +20,8 @@ import numpy as np
 from condmask._blocks import evenly_spaced
 from condmask.disclosure.column.rare_values import too_often
 from condmask.disclosure.limits import Case, widened
-from condmask.disclosure.sample import sample_of, spread, two_digits
+from condmask.disclosure.scale import spread, two_digits
+from condmask.disclosure.table.attack import attack_on
 from condmask.disclosure.unmasked import Table
 from condmask.inference.interval import UndefinedError
 from condmask.linear.records import Records
@@ -76,7 +77,7 @@ def with_wider_noise(table: Table, chosen: dict[str, Choice]) -> dict[str, Choic
     """The first with wider noise under which an attacker who knows every coin gains at most the
     limit."""
     schemes = {name: choice.scheme for name, choice in chosen.items()}
-    wider, _ = widened(Case(sample_of(table), schemes), schemes, FALLBACK_FACTORS)
+    wider, _ = widened(Case(attack_on(table, schemes), schemes), schemes, FALLBACK_FACTORS)
     found = dict(chosen)
     for name, choice in chosen.items():
         times = wider[name].sigma / choice.scheme.sigma

@@ -26,7 +26,7 @@ class Figures(NamedTuple):
     worst : float
         From these and the release by who knows the swap status of every record.
     error : float
-        The standard error of ``worst - clear``, by unit.
+        The standard error of ``lift``, by unit.
     linked : float
         The part of ``worst`` that is guessed because the columns in clear tell the owners of
         swapped values.
@@ -35,6 +35,9 @@ class Figures(NamedTuple):
         NaN where not computed.
     outsider : float
         By who has the release and the columns in clear, and no original; NaN where not computed.
+    lift : float
+        The part of ``worst`` that a release adds: the larger one of the differences to ``clear``
+        of attackers with the same originals.
     worst_unit : str
         The unit of at least 12 records of which most are guessed: the name of the column that
         tells units and the number of records, such as "branches of 17"; empty if there is none.
@@ -52,13 +55,9 @@ class Figures(NamedTuple):
     clear_unit: float = NAN
     clear_record: float = NAN
     outsider: float = NAN
+    lift: float = 0.0
     worst_unit: str = ""
     worst_unit_rate: float = NAN
-
-    @property
-    def lift(self) -> float:
-        """Return what a release adds for an attacker who knows every swap status."""
-        return self.worst - self.clear
 
 
 def mean_figures(rows: Sequence[Figures]) -> Figures:

@@ -1,6 +1,6 @@
 """What is refused: columns that others give away, and noise too narrow for what is repeated.
 
-Two limits on the figures of `known_coins`. Where the columns in clear tell far more of a masked
+Two limits on the figures of `table.attack`. Where the columns in clear tell far more of a masked
 column than its distribution does, masking it alone hides nothing. Where a release adds much to
 that for an attacker who knows every coin, the noise is too narrow: twelve months of one firm, or
 ten columns that say the same, average it out. Every remedy that is named was tried.
@@ -14,9 +14,7 @@ import numpy as np
 
 from condmask.changes import Change
 from condmask.correlations import intraclass, ranks
-from condmask.disclosure.computable import Formula, computable
 from condmask.disclosure.figures import Figures, mean_figures
-from condmask.disclosure.known_coins import attacked
 from condmask.disclosure.policy import (
     Finding,
     Limits,
@@ -25,8 +23,10 @@ from condmask.disclosure.policy import (
     with_acceptance,
 )
 from condmask.disclosure.rails import SHUFFLE, SHUFFLED, guard_rail_findings
-from condmask.disclosure.sample import Sample, is_log, sample_of, spread_of, two_digits
-from condmask.disclosure.unmasked import ORDER, column_of
+from condmask.disclosure.scale import is_log, spread_of, two_digits
+from condmask.disclosure.table.attack import Attack, attack_on
+from condmask.disclosure.table.encode import ORDER, column_of
+from condmask.disclosure.table.relations import Relation
 from condmask.strata import crossed, names_of, present_values
 
 SIGMA_FACTORS = (1.5, 2.0, 3.0, 5.0, 10.0, 30.0, 100.0)  # times sigma, tried
@@ -36,10 +36,10 @@ RANK_CELLS = 64  # of the ranks of a column
 
 
 class Case(NamedTuple):
-    """Records of a table, the schemes of its masked columns, up to which figures they may be
+    """The attack on a table, the schemes of its masked columns, up to which figures they may be
     released, and whether the columns were given by name alone."""
 
-    sample: Sample
+    attack: Attack
     schemes: dict[str, Any]
     limits: Limits = Limits()
     by_name: bool = False
@@ -77,10 +77,11 @@ class Remedy(NamedTuple):
 
 
 def attack_averaged(case: Case) -> dict[str, Figures]:
-    """The figures of columns; the mean of several maskings where one leaves a doubt."""
+    """Return the figures of columns; the mean of several maskings where one leaves a doubt."""
     drawn: list[list[Figures]] = []
+    means: list[Figures] = []
     for number in range(MAX_MASKINGS):
-        drawn.append([rows[0] for rows in attacked(case.sample, case.schemes, number).values()])
+        drawn.append([*case.attack.figures(case.schemes, number).values()])
         means = [mean_figures(rows) for rows in zip(*drawn, strict=True)]
         if not any(0.0 < abs(row.lift - case.limits.lift) < 2.0 * row.error for row in means):
             break
@@ -98,13 +99,13 @@ class Judged(NamedTuple):
     figures : dict of str to Figures
     findings : list of Finding
         Without remedies.
-    formulas : dict of str to Formula
-        Exact relations of masked columns with columns in clear.
+    relations : dict of str to Relation
+        The most frequent exact relation of each masked column that has one.
     """
 
     figures: dict[str, Figures]
     findings: list[Finding]
-    formulas: dict[str, Formula]
+    relations: dict[str, Relation]
 
     @property
     def given_away(self) -> list[Finding]:
@@ -120,14 +121,13 @@ class Judged(NamedTuple):
 def _judged(case: Case) -> Judged:
     """Attack a case, and return what is found in the figures."""
     figures = attack_averaged(case)
-    formulas = computable(case.sample)
-    for name, formula in formulas.items():
+    relations = {name: found[0] for name, found in case.attack.relations.items() if found}
+    for name, relation in relations.items():
         row = figures[name]
-        figures[name] = row._replace(
-            clear=max(row.clear, formula.share), worst=max(row.worst, formula.share)
-        )
-    findings = findings_on_figures(figures, formulas, case.limits)
-    return Judged(figures, [*findings, *_at_distances(case, findings)], formulas)
+        known = relation.identifiable
+        figures[name] = row._replace(clear=max(row.clear, known), worst=max(row.worst, known))
+    findings = findings_on_figures(figures, relations, case.limits)
+    return Judged(figures, [*findings, *_at_distances(case, findings)], relations)
 
 
 def _at_distances(case: Case, findings: list[Finding]) -> list[Finding]:
@@ -138,7 +138,7 @@ def _at_distances(case: Case, findings: list[Finding]) -> list[Finding]:
     at = dict.fromkeys(case.schemes, tuple(limits.risk))
     known = {each.column for each in findings if each.code == "C4"}
     found = []
-    for name, rows in attacked(case.sample, case.schemes, at=at).items():
+    for name, rows in case.attack.figures_at(case.schemes, at).items():
         over = [row for row in rows if row.worst > limits.risk[row.d]]
         if over and name not in known:
             text = f"{over[-1].worst:.0%} of the values to less than {over[-1].d:g}"
@@ -149,20 +149,20 @@ def _at_distances(case: Case, findings: list[Finding]) -> list[Finding]:
 def _against_clear(case: Case, judged: Judged) -> Remedy:
     """Return the columns to mask as well, or to drop, so that what is left in clear tells
     little."""
-    sample = case.sample
     first = judged
     given_away = [each.column for each in judged.given_away]
     telling = list[str]()
-    by_strength = _by_strength(case.sample, given_away)
+    by_strength = _by_strength(case.attack, given_away)
     rest = case
     while judged.given_away:
-        relations = judged.formulas.values()
-        named = [column_of(name) for formula in relations for name in formula.names]
+        named = [name for one in judged.relations.values() for name in one.columns]
         left = [name for name in (*named[:1], *by_strength) if name not in telling]
         if not left:  # dropping more would change nothing, and the loop would not end
             return _without_masked(case, given_away)
         telling += left[:1] if len(telling) < MAX_COLUMNS_TAKEN_OUT else left
         rest = _without(case, telling)
+        if left[1:] and _tells(rest, given_away):
+            continue
         judged = _judged(rest)
     narrow = _against_narrow(rest, judged)
     dropped = Change(
@@ -175,7 +175,7 @@ def _against_clear(case: Case, judged: Judged) -> Remedy:
         if narrow.change is None:
             return Remedy("; ".join(filter(None, (dropped.in_words(case.names), narrow.text))))
         dropped = dropped.with_more(narrow.change)
-    more = _masked_too(rest, sample, telling)
+    more = _masked_too(rest, case, telling)
     if more is None:
         return Remedy(dropped.in_words(case.names), dropped)
     masked = Change(mask=tuple(telling), schemes=more.schemes, no_strata=dropped.no_strata)
@@ -190,30 +190,34 @@ def _without_masked(case: Case, given_away: list[str]) -> Remedy:
     others = {name: of for name, of in case.schemes.items() if name not in given_away}
     if not others:
         return Remedy("publish no values of it")
-    values = {name: case.sample.table.values[name] for name in others}
-    sample = case.sample._replace(table=case.sample.table._replace(values=values))
-    judged = _judged(case._replace(sample=sample, schemes=others))
+    values = {name: case.attack.table.values[name] for name in others}
+    attack = attack_on(case.attack.table._replace(values=values), others)
+    judged = _judged(case._replace(attack=attack, schemes=others))
     if any(each.refuses for each in judged.findings):
         return Remedy("mask fewer columns in one call")
     change = Change(drop=tuple(given_away), schemes={} if case.by_name else others)
     return Remedy(change.in_words(), change)
 
 
+def _tells(case: Case, names: Sequence[str]) -> bool:
+    """Return whether columns in clear still tell these columns, by what is learned without a
+    release, which is quick."""
+    known = {name: row for name, row in case.attack.clear_figures().items() if name in names}
+    relations = {name: found[0] for name, found in case.attack.relations.items() if found}
+    return any(each.refuses for each in findings_on_figures(known, relations, case.limits))
+
+
 def _without(case: Case, names: list[str]) -> Case:
-    """The case without some columns in clear, without strata if one of them is a stratum, and in a
-    new order if the order of the rows is one of them."""
-    sample = case.sample
-    table = case.sample.table
+    """Return the case without some columns in clear, without strata if one of them is a stratum,
+    and in a new order if the order of the rows is one of them."""
+    table = case.attack.table
     schemes = case.schemes
     if {*names_of(next(iter(schemes.values())).strata)} & {*names}:
         table = table._replace(pool=_pools(table.values, []))
         schemes = {name: replace(scheme, strata=None) for name, scheme in schemes.items()}
-    clear = sample.clear.without(names, table.values)
-    sample = sample._replace(table=table, clear=clear)
-    if ORDER in names:
-        table = table._replace(clear=clear._replace(rows=np.arange(table.n)))
-        sample = sample_of(table, shuffled=True)
-    return case._replace(sample=sample, schemes=schemes)
+    table = table._replace(clear=case.attack.clear.without(names))
+    shuffled = case.attack.shuffled or ORDER in names
+    return case._replace(attack=attack_on(table, schemes, shuffled=shuffled), schemes=schemes)
 
 
 def _pools(values: Mapping[str, np.ndarray], strata: list[np.ndarray]) -> np.ndarray | None:
@@ -223,54 +227,53 @@ def _pools(values: Mapping[str, np.ndarray], strata: list[np.ndarray]) -> np.nda
     return crossed(parts, present.size) if parts else None
 
 
-def _by_strength(sample: Sample, told: list[str]) -> list[str]:
-    """Columns in clear by how much of masked ones each tells alone: correlation ratios of
+def _by_strength(attack: Attack, names: Sequence[str]) -> list[str]:
+    """Return columns in clear by how much of masked ones each tells alone: correlation ratios of
     ranks."""
+    encoded = attack.view.encoded
     masked = [
-        np.where(np.isnan(x), np.nan, ranks(x))
-        for x in (sample.table.values[name] for name in told)
+        np.where(np.isnan(x), np.nan, ranks(x)) for x in (attack.values[name] for name in names)
     ]
-    codes = {
+    cells = {
         name: np.where(np.isnan(x), -1, (RANK_CELLS * ranks(x) / x.size).astype(np.int64))
-        for name, x in sample.clear.numbers.items()
+        for name, x in encoded.numbers.items()
     }
-    both = [*codes.items(), *sample.clear.labels.items()]
+    both = [*cells.items(), *encoded.codes.items(), *encoded.keys.items()]
     strength = [(max(intraclass(x, code) for x in masked), column_of(name)) for name, code in both]
     return list(dict.fromkeys(name for _, name in sorted(strength, key=lambda each: -each[0])))
 
 
-def _masked_too(rest: Case, sample: Sample, names: list[str]) -> Case | None:
-    """The case with columns masked that were in clear in the sample, with as much noise as the
-    first.
+def _masked_too(rest: Case, case: Case, names: list[str]) -> Case | None:
+    """Return the case with columns masked that were in clear, with as much noise as the first.
 
     None where that is refused; for texts, dates and gaps; and with additive noise, which needs its
     own grid.
     """
+    table = rest.attack.table
     lead, first = next(iter(rest.schemes.items()))
-    share = first.sigma / spread_of(sample.table.values[lead], first)
-    more = {}
-    asked = {*names} - {*sample.clear.labels, *sample.clear.dates}
-    values = {
-        name: x
-        for name, x in sample.clear.numbers.items()
-        if name in asked and not np.isnan(x).any()
-    }
-    if len(values) < len(names) or not first.reverse_mapping:
+    share = first.sigma / spread_of(table.values[lead], first)
+    clear = case.attack.clear
+    numbers = clear.encoded.numbers
+    masked = {name: numbers[name] for name in names if name in numbers}
+    given = [x for name, x in masked.items() if name not in clear.dates and not np.isnan(x).any()]
+    if len(given) < len(names) or not first.reverse_mapping:
         return None
-    for name, x in values.items():
+    more = {}
+    for name, x in masked.items():
         plain = replace(first, scale="log" if is_log(first) and x.min() >= 0.0 else "linear")
         more[name] = replace(plain, sigma=two_digits(share * spread_of(x, plain)))
-    values = sample.table.values | values
-    pool = rest.sample.table.pool
-    pool = _pools(values, [] if pool is None else [np.maximum(pool, 0)])
-    table = rest.sample.table._replace(values=values, pool=pool)
-    masked_too = rest._replace(
-        sample=rest.sample._replace(table=table), schemes={**rest.schemes, **more}
-    )
-    if any(finding.refuses for finding in guard_rail_findings(table, masked_too.schemes)):
+    rows = clear.rows
+    values = {name: x[rows] for name, x in table.values.items()} | masked
+    pool = None if table.pool is None else np.maximum(table.pool[rows], 0)
+    pools = _pools(values, [] if pool is None else [pool])
+    left = rest.attack.clear._replace(rows=np.arange(rows.size))
+    wider = table._replace(values=values, pool=pools, clear=left)
+    schemes = {**rest.schemes, **more}
+    if any(finding.refuses for finding in guard_rail_findings(wider, schemes)):
         return None
-    judged = _judged(masked_too)
-    return None if any(each.refuses for each in judged.findings) else masked_too
+    attack = attack_on(wider, schemes, shuffled=rest.attack.shuffled)
+    masked_too = rest._replace(attack=attack, schemes=schemes)
+    return None if any(each.refuses for each in _judged(masked_too).findings) else masked_too
 
 
 # --- noise that is too narrow ---
@@ -292,7 +295,8 @@ def _against_narrow(case: Case, judged: Judged) -> Remedy:
         sigma = next(iter(wider.values())).sigma
         plain = "" if several or case.by_name else f"pass sigma={sigma:g}"
         return Remedy(plain or change.in_words(), change)
-    if ORDER in case.sample.clear.labels and not _judged(_without(case, [ORDER])).narrow:
+    ordered = not case.attack.alone and case.attack.view.ordered
+    if ordered and not _judged(_without(case, [ORDER])).narrow:
         return Remedy(SHUFFLE, SHUFFLED)
     if several:
         most = max(narrow, key=lambda name: judged.figures[name].worst)
@@ -305,12 +309,27 @@ def _against_narrow(case: Case, judged: Judged) -> Remedy:
 def widened(
     case: Case, names: Collection[str], tries: Sequence[float] = SIGMA_FACTORS
 ) -> tuple[dict[str, Any], bool]:
-    """Schemes of which some have the first of some multiples of their noise that passes, else the
-    last; and whether it does."""
+    """Return schemes of which some have the first of some multiples of their noise that passes,
+    else the last; and whether it does.
+
+    Nothing is learned again for each multiple, but for the one that passes so.
+    """
+    schemes = case.schemes
+    learned = case.attack.figures(schemes)
+    plain = case.attack.figures(schemes, quick=True)
+    more = {name: learned[name].lift - plain[name].lift for name in schemes}
+    passes = False
+    wider = case
     for times in tries:
-        sigmas = {name: two_digits(times * case.schemes[name].sigma) for name in names}
-        more = {name: replace(case.schemes[name], sigma=sigma) for name, sigma in sigmas.items()}
-        wider = case._replace(schemes={**case.schemes, **more})
-        if passes := not _judged(wider).narrow:
+        sigmas = {name: two_digits(times * schemes[name].sigma) for name in names}
+        changed = {name: replace(schemes[name], sigma=sigma) for name, sigma in sigmas.items()}
+        wider = case._replace(schemes={**schemes, **changed})
+        if times != 1.0:
+            rough = case.attack.figures(wider.schemes, quick=True)
+            lifts = [row.lift + max(more[name], 0.0) for name, row in rough.items()]
+            if max(lifts) > case.limits.lift:
+                continue
+        passes = not _judged(wider).narrow
+        if passes:
             break
     return wider.schemes, passes

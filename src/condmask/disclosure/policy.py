@@ -243,6 +243,8 @@ class ColumnFigures(Protocol):
     @property
     def linked(self) -> float: ...
     @property
+    def lift(self) -> float: ...
+    @property
     def error(self) -> float: ...
     @property
     def worst_unit(self) -> str: ...
@@ -331,7 +333,7 @@ def _given_away(
     in_words = "" if relation is None else _in_words(name, relation)
     if relation is not None and relation.share >= REFUSED_RELATION:
         yield Finding("C1", name, f"{in_words}: {HIDES_NOTHING}")
-    elif row.linked > MAX_LINKED_SHARE and row.worst - row.clear > limits.lift:
+    elif row.linked > MAX_LINKED_SHARE and row.lift > limits.lift:
         text = (
             "the unmasked columns reveal which record each swapped value came from: "
             f"{row.worst:.0%} of its values are guessed to within a tenth of its spread, "
@@ -369,14 +371,16 @@ def _told(share: float, row: ColumnFigures, *, alone: bool = False) -> str:
 
 def _on_lift(name: str, row: ColumnFigures, limits: Limits) -> Iterator[Finding]:
     """Find a release that adds too much for who knows every coin, or nearly so."""
-    lift = row.worst - row.clear
+    lift = row.lift
     beside = f"{lift:.2f} of {limits.lift:.2f}, error {row.error:.2f}"
     near = abs(lift - limits.lift) < ERRORS_AT_LIMIT * row.error
     if lift > limits.lift:
         guessed = f"{row.worst:.0%} of the values to within a tenth of the spread"
         at_limit = f" (at the limit: {beside})" if near else ""
         yield Finding(
-            "C4", name, too_narrow(f"{guessed}, {row.clear:.0%} without the release{at_limit}")
+            "C4",
+            name,
+            too_narrow(f"{guessed}, {row.worst - lift:.0%} without the release{at_limit}"),
         )
     elif near:
         yield Finding("C14", name, f"what the release adds is at the limit: {beside}")

@@ -10,7 +10,6 @@ from condmask import _checks, frames
 from condmask.disclosure.audit import table_of
 from condmask.disclosure.column.joint_law import JointLaw
 from condmask.disclosure.column.rare_values import most_exposed
-from condmask.disclosure.known_coins import D, attacked
 from condmask.disclosure.risk_result import (
     BEST_ATTACKER,
     BEST_CONSTANT,
@@ -21,7 +20,8 @@ from condmask.disclosure.risk_result import (
     ColumnRisk,
     Risk,
 )
-from condmask.disclosure.sample import is_log, sample_of, spread_of, two_digits
+from condmask.disclosure.scale import D, is_log, spread_of, two_digits
+from condmask.disclosure.table.attack import attack_on
 from condmask.disclosure.unmasked import Table
 from condmask.errors import ArgumentError, ArgumentTypeError
 from condmask.grid import check_fits
@@ -118,10 +118,10 @@ def risk_of(table: Table, schemes: dict[str, Any], d: Any, released: Any) -> Ris
             )
         near = _distances(d, name, table.values[name], scheme)
         columns[name] = _column(table, name, scheme, near, None if shown is None else shown[name])
-    sample = sample_of(table)
-    if not sample.alone:
+    attack = attack_on(table, schemes)
+    if not attack.alone:
         distances = {name: column.d for name, column in columns.items()}
-        for name, found in attacked(sample, schemes, at=distances, blind=True).items():
+        for name, found in attack.figures_at(schemes, distances).items():
             clear, expected, worst = np.transpose(
                 [(row.clear, row.expected, row.worst) for row in found]
             )
@@ -131,7 +131,7 @@ def risk_of(table: Table, schemes: dict[str, Any], d: Any, released: Any) -> Ris
                 [expected, who[BEST_ATTACKER], who[COLUMNS_IN_CLEAR]]
             )
             who[KNOWS_SWAPPED] = np.maximum.reduce([worst, who[KNOWS_SWAPPED], who[BEST_ATTACKER]])
-            tried = int(np.count_nonzero(~np.isnan(sample.table.values[name])))
+            tried = int(np.count_nonzero(~np.isnan(attack.values[name])))
             columns[name] = replace(columns[name], tried=tried)
     return Risk(table.n, columns, schemes, table, shown)
 

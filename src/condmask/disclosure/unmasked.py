@@ -1,35 +1,30 @@
-"""A table before it is masked, as an attacker sees it: columns to be masked, and those left in
-clear.
+"""The table before it is masked: columns to be masked together, and columns left in clear.
 
-Columns in clear are looked at in some rows from all over the table: as numbers (also in text, and
-dates), as labels, and as units, the firms, households or persons that repeat. Where there are
-units, whole ones are looked at, since what a unit tells is told by all of its records together.
+Columns in clear are looked at in some rows from all over the table, chosen by their content, so
+that the same table in another order gives the same verdict. Where columns tell units, the firms,
+households or persons that repeat, whole ones are looked at, since what a unit tells is told by all
+of its records together. Where the order of the rows tells of values, stretches of rows are.
 """
 
 import re
 from collections.abc import Collection, Mapping, Sequence
-from contextlib import suppress
 from typing import Any, NamedTuple
+from zlib import crc32
 
 import numpy as np
 
 from condmask import frame_rows, frames
-from condmask._blocks import evenly_spaced, in_stretches
-from condmask._checks import LARGEST_EXACT_INTEGER as EXACT
-from condmask.disclosure.units import Columns, candidates, units_of
-from condmask.labels import groups
+from condmask._blocks import in_stretches
+from condmask.disclosure.table.encode import Encoded, column_of, encoded
+from condmask.disclosure.table.groups import groups_of, ranked
+from condmask.disclosure.table.neighbours import standard
+from condmask.disclosure.table.order import order_tells
 
 MAX_EXAMINED_ROWS = 16_384  # in which columns in clear are looked at
-SOME_NUMBERS = 0.1
-IN_NUMBERS = 0.9  # of the texts of a column: it holds numbers, or nothing else
-EXAMINED_PARTS = (0, 1, 2, 3, -1)  # of a text that are looked at
-PART_OF = " (part "  # of a text
 MAX_VALUES_UNIQUE_BY_CHANCE = 100  # values up to which a column may have each once by chance
-NUMBER_TEXT = re.compile(r"[-+\u2212]?\d[\d.,'\u00a0\u202f\u2019]*(?:[eE][-+]?\d+)?")
 DATE_TEXT = re.compile(r"\d{4}-\d{2}-\d{2}(?:[T ]\d{2}:\d{2}(?::\d{2})?)?")
-TEXT_PART = re.compile(r"[^\W_]+")  # of a text: what stands between marks
-ORDER = "the order of the rows"
-DAY = 86_400e6  # microseconds
+MULTIPLIER = np.uint64(0xBF58476D1CE4E5B9)  # of the mixing function of splitmix64
+SHIFT = np.uint64(31)
 
 
 class Clear(NamedTuple):
@@ -38,45 +33,40 @@ class Clear(NamedTuple):
     Attributes
     ----------
     rows : ndarray of shape (m,)
-        Ascending numbers of the rows.
-    numbers : dict of str to ndarray of shape (m,)
-        Columns as numbers, NaN where there is none.
-    labels : dict of str to ndarray of shape (m,)
-        Columns, and first parts of texts, as numbers of labels, below 0 for missing ones.
-    units : dict of str to ndarray of shape (m,)
-        Which unit a record belongs to, below 0 for none, the most alike first.
+        Numbers of the rows, in the order of their content.
+    content : ndarray of uint64 of shape (m,)
+        A hash of the content of each.
+    encoded : Encoded
+        The columns, as attackers take them.
+    names : tuple of str
     identifiers : tuple of str
         Columns with another text or whole number in each record, which may be names.
-    dates : tuple of str
-        Columns of dates, of times or of yes and no: numbers for who learns from them, which cannot
-        be masked.
     """
 
     rows: np.ndarray
-    numbers: Columns = {}  # noqa: RUF012
-    labels: Columns = {}  # noqa: RUF012
-    units: Columns = {}  # noqa: RUF012
+    content: np.ndarray = np.empty(0, np.uint64)
+    encoded: Encoded = Encoded(0)
+    names: tuple[str, ...] = ()
     identifiers: tuple[str, ...] = ()
-    dates: tuple[str, ...] = ()
 
-    def beside(self, x: np.ndarray, by: int) -> np.ndarray:
-        """What stands so many rows before (after, if below 0), NaN where that row is not among
-        these."""
-        moved = np.roll(x, by)
-        moved[self.rows - np.roll(self.rows, by) != by] = np.nan
-        return moved
+    @property
+    def dates(self) -> set[str]:
+        """Return the columns of dates, of times or of yes and no, which cannot be masked."""
+        return self.encoded.dates
 
-    def without(
-        self, names: Collection[str], masked: Columns, order: Any = slice(None)
-    ) -> "Clear":
-        """All but some columns, with the units that the others tell, in the rows as they are or
-        reordered."""
-        numbers, labels = (
-            {name: x[order] for name, x in each.items() if column_of(name) not in names}
-            for each in (self.numbers, self.labels)
-        )
-        units = units_of(numbers, labels, masked, self.rows)
-        return self._replace(numbers=numbers, labels=labels, units=units)
+    def without(self, names: Collection[str]) -> "Clear":
+        """Return all but some columns."""
+        rest = tuple(name for name in self.names if name not in names)
+        return self._replace(encoded=self.encoded.without(names), names=rest)
+
+    def unit_columns(self, masked: Mapping[str, np.ndarray]) -> list[str]:
+        """Return the columns that tell units by themselves, the most alike first."""
+        names = []
+        for x in masked.values():
+            z = standard(x[self.rows])
+            units = ranked(groups_of(self.encoded), z, self.encoded).units
+            names += [unit.name for unit in units if unit.name in self.names]
+        return list(dict.fromkeys(names))
 
 
 class Table(NamedTuple):
@@ -95,7 +85,7 @@ class Table(NamedTuple):
         parts.
     """
 
-    values: Columns
+    values: dict[str, np.ndarray]
     pool: np.ndarray | None = None
     clear: Clear | None = None
     scope: str = "whole"
@@ -112,27 +102,21 @@ class Table(NamedTuple):
         return np.where(present, 0 if self.pool is None else self.pool, -1)
 
 
-def column_of(name: str) -> str:
-    """The column that numbers and labels are made of."""
-    return name.partition(PART_OF)[0]
-
-
 def clear_of(frame: Any, masked: Mapping[str, np.ndarray]) -> Clear | None:
-    """Columns in clear of a data frame or a dict of columns, beside those that are masked; None
-    where there is one masked column alone."""
+    """Return the columns in clear of a data frame or a dict of columns, beside those that are
+    masked; None where there is one masked column alone."""
     frame = frame_rows.with_index(frame)
-    n = next(iter(masked.values())).size
     names = [name for name in frames.column_names(frame) if name not in masked]
     if not names and len(masked) == 1:
         return None
-    found = _looked_at(frame, names, in_stretches(n, MAX_EXAMINED_ROWS), masked)
-    by_columns = [unit for unit in found.units if not unit.startswith("rows ")]
-    rows = (
-        _whole_units(frame, names, by_columns[0], found.rows, n)
-        if n > MAX_EXAMINED_ROWS and by_columns
-        else found.rows
-    )
-    return found if rows is found.rows else _looked_at(frame, names, rows, masked)
+    n = next(iter(masked.values())).size
+    columns = {name: _array(frames.table_column(frame, name), name) for name in names}
+    content = _content({**columns, **masked}, n)
+    rows = np.argsort(content, kind="stable")[:MAX_EXAMINED_ROWS]
+    clear = _in_rows(columns, rows, content)
+    if n <= MAX_EXAMINED_ROWS:
+        return clear
+    return _in_rows(columns, _whole_units(columns, clear, masked, content), content)
 
 
 def glimpse_of(frame: Any, masked: Mapping[str, np.ndarray]) -> Clear | None:
@@ -143,51 +127,92 @@ def glimpse_of(frame: Any, masked: Mapping[str, np.ndarray]) -> Clear | None:
     if not names and len(masked) == 1:
         return None
     rows = in_stretches(next(iter(masked.values())).size, MAX_EXAMINED_ROWS)
-    return Clear(
-        rows, identifiers=_identifiers({name: in_rows(frame, name, rows) for name in names}, rows)
-    )
+    columns = {name: in_rows(frame, name, rows) for name in names}
+    return Clear(rows, names=tuple(names), identifiers=_identifiers(columns, rows))
 
 
-def _identifiers(columns: Columns, rows: np.ndarray) -> tuple[str, ...]:
+def _in_rows(columns: Mapping[str, np.ndarray], rows: np.ndarray, content: np.ndarray) -> Clear:
+    some = {name: values[rows] for name, values in columns.items()}
+    identifiers = _identifiers(some, rows)
+    return Clear(rows, content[rows], encoded(some, rows.size), tuple(columns), identifiers)
+
+
+def _identifiers(columns: Mapping[str, np.ndarray], rows: np.ndarray) -> tuple[str, ...]:
     return tuple(name for name, column in columns.items() if may_identify(column, rows))
 
 
-def _looked_at(
-    frame: Any, names: Sequence[str], rows: np.ndarray, masked: Mapping[str, np.ndarray]
-) -> Clear:
-    columns = {name: in_rows(frame, name, rows) for name in names}
-    numbers, labels = numbers_and_labels(columns)
-    units = units_of(numbers, labels, {name: x[rows] for name, x in masked.items()}, rows)
-    identifiers = _identifiers(columns, rows)
-    dates = tuple(name for name, column in columns.items() if is_date(column))
-    return Clear(rows, numbers, labels, units, identifiers, dates)
+def _array(values: Any, name: str) -> np.ndarray:
+    """Return a column as an array of one dimension."""
+    column = np.asarray(frames.labels(values, name))
+    return column if column.ndim == 1 else frames.objects(list(column))
+
+
+def _content(columns: Mapping[str, np.ndarray], n: int) -> np.ndarray:
+    """Return a hash of each row, which neither the order of the rows nor that of the columns
+    changes."""
+    total = np.zeros(n, dtype=np.uint64)
+    for name, values in columns.items():
+        total += _mixed(_bits(values) ^ np.uint64(crc32(str(name).encode())))
+    return _mixed(total)
+
+
+def _bits(values: np.ndarray) -> np.ndarray:
+    """Return 64 bits by which equal values of a column agree."""
+    if values.dtype.kind in "fiub":
+        return (values.astype(np.float64) + 0.0).view(np.uint64)
+    if values.dtype.kind in "mM":
+        return values.astype(np.int64).view(np.uint64)
+    of_text: dict[str, int] = {}
+    texts = map(str, values.tolist())
+    codes = [of_text.setdefault(text, crc32(text.encode())) for text in texts]
+    return np.array(codes, dtype=np.uint64)
+
+
+def _mixed(bits: np.ndarray) -> np.ndarray:
+    bits = (bits ^ (bits >> SHIFT)) * MULTIPLIER
+    bits = (bits ^ (bits >> SHIFT)) * MULTIPLIER
+    return np.asarray(bits ^ (bits >> SHIFT))
 
 
 def _whole_units(
-    frame: Any, names: Sequence[str], unit: str, rows: np.ndarray, n: int
+    columns: Mapping[str, np.ndarray],
+    clear: Clear,
+    masked: Mapping[str, np.ndarray],
+    content: np.ndarray,
 ) -> np.ndarray:
-    """All rows of some of the units that a column (or two) tell, about as many as `ROWS`; the same
-    rows where it tells none in all rows, as a number that stands twice names nobody."""
-    told = {name: in_rows(frame, name, np.arange(n)) for name in names if name in unit}
-    code = candidates(*numbers_and_labels(told)).get(unit)
-    if code is None:
-        return rows
-    size = np.bincount(code[code >= 0])
-    chosen = np.unique(code[rows])
-    chosen = chosen[chosen >= 0]
-    kept = evenly_spaced(
-        chosen.size, max(1, int(MAX_EXAMINED_ROWS / max(size[chosen].mean(), 1.0)))
+    """Return all rows of some of the units that columns tell, or stretches of rows where their
+    order tells of values; else the rows as they are."""
+    n = content.size
+    stretches = in_stretches(n, MAX_EXAMINED_ROWS)
+    some = Clear(
+        stretches, encoded=encoded({k: v[stretches] for k, v in columns.items()}, stretches.size)
     )
-    return np.flatnonzero(np.isin(code, chosen[kept]))
+    for x in masked.values():
+        z = standard(x[stretches])
+        if order_tells(z, np.arange(stretches.size), some.encoded):
+            return stretches
+    for x in masked.values():
+        groups = groups_of(clear.encoded)
+        for unit in ranked(groups, standard(x[clear.rows]), clear.encoded).units:
+            sources = [column_of(part) for part in re.split(r" x | -> | and |, chain", unit.name)]
+            needed = {name: columns[name] for name in sources if name in columns}
+            everywhere = groups_of(encoded(needed, n))
+            code = next((each.codes for each in everywhere if each.name == unit.name), None)
+            if code is not None:
+                least = np.full(code.max() + 1, np.iinfo(np.uint64).max, dtype=np.uint64)
+                np.minimum.at(least, code, content)
+                order = np.lexsort((content, least[code]))
+                return order[:MAX_EXAMINED_ROWS]
+    return clear.rows
 
 
 def in_rows(frame: Any, name: str, rows: np.ndarray) -> np.ndarray:
-    """A column in some rows."""
+    """Return a column in some rows."""
     values = frames.table_column(frame, name)
     series = frames.wrapped(values, series_only=True)
     if series is None:
         column = np.asarray(frames.labels(values, name)[rows])
-        return column if column.ndim == 1 else _texts(column)
+        return column if column.ndim == 1 else frames.objects(list(column))
     # of pandas and Arrow, of which old narwhals takes no rows
     by_place = getattr(values, "take", None)
     try:
@@ -196,101 +221,9 @@ def in_rows(frame: Any, name: str, rows: np.ndarray) -> np.ndarray:
         return frames.objects([series.item(row) for row in rows.tolist()])
 
 
-def numbers_and_labels(columns: Columns) -> tuple[Columns, Columns]:
-    """Columns as numbers and as labels, or as both: texts that hold numbers, and the first parts
-    of texts."""
-    numbers = {}
-    labels = {}
-    for name, values in columns.items():
-        kind = values.dtype.kind
-        if kind in "iu" and (np.abs(values.astype(np.float64)) > EXACT).any():
-            labels[name] = np.unique(values, return_inverse=True)[1]
-        elif kind in "fiub":
-            numbers[name] = np.where(np.isfinite(values), values, np.nan).astype(np.float64)
-        elif kind in "mM":
-            times = values.astype(f"{kind}8[us]")
-            numbers[name] = np.where(np.isnat(times), np.nan, times.astype(np.int64) / DAY)
-        else:
-            try:
-                code, distinct = groups(values, name, values.size)
-            except (TypeError, ValueError):  # lists, records and other values that are no labels
-                code, distinct = groups(_texts(values), name, values.size)
-            _add_text(numbers, labels, name, code, [str(label).strip() for label in distinct])
-        if name in numbers and is_date(values) and (numbers[name] % 1.0 > 0.0).any():
-            numbers[f"{name}{PART_OF}day)"] = np.floor(numbers[name])
-    return numbers, labels
-
-
-def _texts(values: np.ndarray) -> np.ndarray:
-    """What records hold that is no label, as texts."""
-    return frames.objects([str(value) for value in values.tolist()])
-
-
-def _add_text(
-    numbers: Columns, labels: Columns, name: str, code: np.ndarray, distinct: list[str]
-) -> None:
-    read = np.append(numbers_in(distinct), np.nan)[code]
-    share = np.mean(np.isfinite(read[code >= 0])) if (code >= 0).any() else 0.0
-    if share >= SOME_NUMBERS:
-        numbers[name] = read
-    plain = (
-        NUMBER_TEXT.fullmatch(text) or DATE_TEXT.match(text)
-        for text in distinct[:MAX_VALUES_UNIQUE_BY_CHANCE]
-    )
-    if share < IN_NUMBERS or not all(plain):
-        labels[name] = code
-        split = [TEXT_PART.findall(text) or [text] for text in distinct]
-        for k in EXAMINED_PARTS[: max(map(len, split), default=1)]:
-            part = [parts[k] if k < len(parts) else "" for parts in split]
-            named = f"{name}{PART_OF}{k + 1 or 'at the end'})"
-            if 1 < len(set(part)) < len(distinct):
-                labels[named] = np.append(np.unique(part, return_inverse=True)[1], -1)[code]
-            if sum(map(str.isdecimal, part)) > IN_NUMBERS * len(part):
-                numbers[named] = np.append(numbers_in(part), np.nan)[code]
-
-
-def numbers_in(texts: Sequence[str]) -> np.ndarray:
-    """The date in each text (days since 1970), or its one number; NaN where there is none, or
-    several.
-
-    A comma is the decimal mark where it is the last of two marks, or alone before other than three
-    digits.
-    """
-    with suppress(ValueError):  # plain numbers, at once
-        read = np.array(texts, dtype=np.float64)
-        return np.where(np.isfinite(read), read, np.nan)
-    read = np.full(len(texts), np.nan)
-    for k, text in enumerate(texts):
-        found = NUMBER_TEXT.findall(text)
-        with suppress(ValueError):  # the 31st of February, 1.2.3
-            if date := DATE_TEXT.match(text):
-                read[k] = np.datetime64(date.group(), "us").astype(np.int64) / DAY
-            elif len(found) == 1:
-                read[k] = float(_plain(found[0]))
-    return read
-
-
-def _plain(number: str) -> str:
-    """A number as Python writes it."""
-    text = re.sub("['\u00a0\u202f\u2019]", "", number).replace("\u2212", "-").rstrip(".,")
-    comma = text.rfind(",")
-    point = text.rfind(".")
-    whole, _, places = text.rpartition(",")
-    if comma > point and ("." in whole or (text.count(",") == 1 and len(places) != 3)):
-        return whole.replace(".", "") + "." + places
-    return text.replace(",", "")
-
-
-def is_date(values: np.ndarray) -> bool:
-    """Whether a column holds dates, also in text, times, or yes and no."""
-    return values.dtype.kind in "bm" or any(
-        map(DATE_TEXT.match, map(str, values[:MAX_VALUES_UNIQUE_BY_CHANCE]))
-    )
-
-
 def may_identify(values: np.ndarray, rows: np.ndarray) -> bool:
-    """Whether a column has another text, or another whole number, in each of these rows of a
-    table.
+    """Return whether a column has another text, or another whole number, in each of these rows of
+    a table.
 
     Numbers of the rows themselves identify nobody. Dates and fractional numbers are measured, not
     assigned.
@@ -299,15 +232,21 @@ def may_identify(values: np.ndarray, rows: np.ndarray) -> bool:
     present = (
         np.isfinite(values) if numeric else np.array([isinstance(v, str) for v in values.tolist()])
     )
-    found = values[present].tolist()
-    if (
-        len(found) <= MAX_VALUES_UNIQUE_BY_CHANCE
-        or len(set(found)) < len(found)
-        or (not numeric and all(map(DATE_TEXT.match, found)))
-    ):
+    found: Sequence[Any] = values[present].tolist()
+    if len(found) <= MAX_VALUES_UNIQUE_BY_CHANCE or len(set(found)) < len(found):
         return False
-    numbers = values[present].astype(np.float64) if numeric else numbers_in(found)
-    measured = np.isfinite(numbers).all() and (numbers != np.rint(numbers)).any()
-    return not (
-        measured or any(np.array_equal(numbers, rows[present] + first) for first in (0, 1))
-    )
+    if not numeric:
+        return not all(map(DATE_TEXT.match, found)) and not _measured(found)
+    numbers = values[present].astype(np.float64)
+    if (numbers != np.rint(numbers)).any():
+        return False
+    return not any(np.array_equal(numbers, rows[present] + first) for first in (0, 1))
+
+
+def _measured(texts: Sequence[str]) -> bool:
+    """Return whether texts are fractional numbers."""
+    try:
+        numbers = np.array(texts, dtype=np.float64)
+    except ValueError:
+        return False
+    return bool((numbers != np.rint(numbers)).any())

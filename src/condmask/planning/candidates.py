@@ -23,9 +23,9 @@ import numpy as np
 from condmask import frames
 from condmask._blocks import evenly_spaced
 from condmask.closed_form_risk import chance_of_near
+from condmask.disclosure.column.alone import CELLS
 from condmask.disclosure.column.joint_law import JointLaw
 from condmask.disclosure.column.rare_values import most_exposed, with_ends
-from condmask.disclosure.known_coins import CELLS
 from condmask.disclosure.risk import attackers_of_pool
 from condmask.disclosure.risk_result import BEST_ATTACKER, BEST_CONSTANT
 from condmask.disclosure.unmasked import MAX_EXAMINED_ROWS, Table

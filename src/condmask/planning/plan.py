@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 
 from condmask import _checks, frames
 from condmask.disclosure.choose import is_skewed
-from condmask.disclosure.sample import two_digits
+from condmask.disclosure.scale import two_digits
 from condmask.disclosure.unmasked import Table
 from condmask.errors import ArgumentError, ArgumentTypeError, CondmaskError
 from condmask.frames import DataFrame

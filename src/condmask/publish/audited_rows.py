@@ -54,7 +54,8 @@ def units_in(sample: ArrowTable, audited: Table) -> Units | None:
     """Return some units of a sample; None where no column names any."""
     if audited.clear is None:
         return None
-    column = next((name for name in audited.clear.units if name in sample.column_names), None)
+    names = audited.clear.unit_columns(audited.values)
+    column = next((name for name in names if name in sample.column_names), None)
     if column is None:
         return None
     rows = evenly_spaced(len(sample), MAX_AUDITED_UNITS)

@@ -31,7 +31,7 @@ class ConditionalMasking(SwapMasking, ConditionalScheme):
     donors : {"permutation", "sample"}
         "permutation": the swapped records pass their values along one random cycle. "sample", for
         studies: a swapped record takes the value of a record drawn uniformly from the others, eq.
-        (1), and values that several records take reveal that they were swapped (docs/coins.rst).
+        (1), and values that several records take reveal that they were swapped (docs/audit.rst).
         Each masked value has the same law under both. "sample" is refused with strata or patterns
         of missing values, where intervals would be several times too long.
     decimals : int, optional

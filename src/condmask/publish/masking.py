@@ -88,7 +88,7 @@ def mask_table(
         records.
     accept : str or sequence of str, optional
         Codes of findings that the release is not refused for, as a refusal names them
-        (docs/coins.rst); they are published with it. "all" releases without an audit and
+        (docs/audit.rst); they are published with it. "all" releases without an audit and
         without guard rails, whatever that reveals.
     accept_visible_coins : bool
         Deprecated: ``accept="all"``.
@@ -254,7 +254,7 @@ def mask_file(
         are written.
     accept : str or sequence of str, optional
         Codes of findings that the release is not refused for, as a refusal names them
-        (docs/coins.rst); they are published with it. "all" releases without an audit and
+        (docs/audit.rst); they are published with it. "all" releases without an audit and
         without guard rails, whatever that reveals.
     accept_visible_coins : bool
         Deprecated: ``accept="all"``.

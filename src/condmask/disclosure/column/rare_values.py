@@ -13,7 +13,7 @@ import numpy as np
 
 from condmask._blocks import blocks
 from condmask.disclosure.column.joint_law import JointLaw
-from condmask.disclosure.sample import two_digits
+from condmask.disclosure.scale import two_digits
 from condmask.disclosure.unmasked import Table
 from condmask.law import Law
 from condmask.masking.ends import AUTO
