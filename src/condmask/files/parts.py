@@ -205,7 +205,7 @@ class Source:
 
     def without_letters(self, table: ArrowTable, *, besides: Collection[str]) -> ArrowTable:
         """Return a part with nulls for Stata's .a to .z, besides in some columns."""
-        if self.stat is None:
+        if self.format != "Stata":
             return table
         columns = [
             table[name] if name in besides else stat.without_letters(table[name])
@@ -314,6 +314,20 @@ class Source:
             raise FileError(
                 f"{self.path} was changed since it was opened: begin again with what it is now"
             )
+
+
+class LaterSource(Source):
+    """Reads a file when something of it is first needed: one of SPSS or Stata is read whole."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+
+    def __getattr__(self, name: str) -> object:
+        # reached only for an attribute that is not there
+        if name.startswith("__") or "files" in self.__dict__:
+            raise AttributeError(name)
+        Source.__init__(self, self.path)
+        return getattr(self, name)
 
 
 def files_of(path: Path) -> tuple[Path, list[Path]]:

@@ -128,7 +128,7 @@ def read(path: Path) -> StatFile:
         plain = reader(str(path), usecols=[name], disable_datetime_conversion=True)[0][name]
         is_letter = frame[name].map(lambda value: isinstance(value, str))
         frame[name] = frame[name].mask(plain.isna() & ~is_letter, None)
-    columns = {name: _in_arrow(frame[name], kinds[name]) for name in frame.columns}
+    columns = {name: _in_arrow(frame[name], kinds[name], form) for name in frame.columns}
     table = pa.table(columns)
     if form == "Stata":
         return StatFile(table, about, form)
@@ -153,7 +153,7 @@ def _refuse_too_large(path: Path, about: Any) -> None:
         )
 
 
-def _in_arrow(values: Any, kind: str) -> Any:
+def _in_arrow(values: Any, kind: str, form: str) -> Any:
     """Return a column of pyreadstat as an array of Arrow, with nulls for missing values."""
     if kind == "string":
         return pa.array(values, pa.large_string(), from_pandas=True)
@@ -165,9 +165,8 @@ def _in_arrow(values: Any, kind: str) -> Any:
         )
         if np.isin(array, list(LETTERS.values())).any():
             return pa.array(array, mask=np.isnan(array))
-    gaps = np.isnan(array) if array.dtype.kind == "f" else np.zeros(array.size, bool)
-    stored = pa.array(np.where(gaps, 0, array), mask=gaps)
-    if kind == "double" and _is_single(array[~gaps]):
+    stored = pa.array(array, from_pandas=True)  # nulls for NaN
+    if form == "Stata" and kind == "double" and _is_single(array[~np.isnan(array)]):
         kind = "float"
     return stored.cast(STORAGE[kind]) if kind in STORAGE else stored
 
@@ -218,7 +217,8 @@ def write(
     form = SUFFIXES[path.suffix.lower()]
     about = source.about if source is not None and source.form == form else None
     whole = {} if about is None else about.readstat_variable_types
-    frame, letters = _frame(table, {name for name, kind in whole.items() if "int" in kind})
+    integers = {name for name, kind in whole.items() if "int" in kind}
+    frame, letters = _frame(table, integers, lettered=form == "Stata")
     options: dict[str, Any] = {}
     if about is not None:
         options = _kept(about, table.schema.names)
@@ -258,7 +258,9 @@ def _kept(about: Any, names: Iterable[str]) -> dict[str, Any]:
     }
 
 
-def _frame(table: ArrowTable, whole: Collection[str]) -> tuple[Any, dict[str, list[str]]]:
+def _frame(
+    table: ArrowTable, whole: Collection[str], *, lettered: bool
+) -> tuple[Any, dict[str, list[str]]]:
     """Return a table as pandas has it, with the letters of missing values; and those by column.
 
     Numbers beside letters are integers in the columns that are `whole`.
@@ -267,7 +269,7 @@ def _frame(table: ArrowTable, whole: Collection[str]) -> tuple[Any, dict[str, li
     letter_of = {number: letter for letter, number in LETTERS.items()}
     letters = {}
     for name, column in zip(table.schema.names, table.columns, strict=True):
-        if not pa.types.is_float64(column.type):
+        if not lettered or not pa.types.is_float64(column.type):
             continue
         used = [number for number in pc.unique(column).to_pylist() if number in letter_of]
         if used:

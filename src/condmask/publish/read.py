@@ -10,8 +10,9 @@ from condmask.disclosure.choose import Choice
 from condmask.errors import ArgumentError
 from condmask.estimates.counts import Counts
 from condmask.estimates.estimate import Estimate
+from condmask.files import stat
 from condmask.files.about import published, sidecar
-from condmask.files.parts import MANIFEST, Source
+from condmask.files.parts import MANIFEST, LaterSource, Source
 from condmask.masking.scheme import Scheme
 from condmask.publish.release import Release
 
@@ -31,7 +32,8 @@ def released_in(
             f"{path} holds no scheme {_place_of_metadata(place)}: it was not masked by condmask, "
             "is one file of a released folder, or the metadata published with it is lost"
         )
-    source = Source(place, metadata.csv)
+    later = stat.form_of(place) is not None
+    source = LaterSource(place) if later else Source(place, metadata.csv)
     return Release(metadata, source, workers=workers, chosen=chosen, notes=notes)
 
 

@@ -158,7 +158,7 @@ def released_parts(
     schema = None
     done = 0
     for part, masked in parts:
-        if shape.stat is not None and shape.form != "Stata":
+        if shape.stat is not None and shape.stat.form == "Stata" != shape.form:
             part = stat.table_without_letters(part)
             masked = {name: stat.without_letters(column) for name, column in masked.items()}
         schema = _schema_of(shape, published, masked) if schema is None else schema
