@@ -76,13 +76,11 @@ class StatFile(NamedTuple):
 
     def losses(self, form: str) -> list[str]:
         """Return what is not written into a file of a format, as sentences."""
-        if form not in ("SPSS", "Stata"):
+        if form != self.form:
             return [
                 "labels, formats, measures, declared missing values and the weight variable are "
                 f"left out of a file of {form}; dates are numbers"
             ]
-        if form != self.form:
-            return [f"a file of {self.form} is written as one of {form} without formats"]
         lost = ["documents, notes and custom attributes are left out: they may hold anything"]
         if self.form == "SPSS" and self.about.mr_sets:
             lost.append("multiple response sets are left out")
