@@ -177,3 +177,15 @@ def test_dropped_columns_are_nowhere_in_the_release(suffix, tmp_path):
 
     assert b"person" not in target.read_bytes()
     assert cm.read_release(target)["wage"].mean() == pytest.approx(table["wage"].mean(), rel=0.02)
+
+
+def test_a_warning_names_the_column_that_tells_most():
+    rng = np.random.default_rng(4)
+    wage = rng.normal(3_000.0, 500.0, 1_500).round()
+    level = (wage + rng.normal(0.0, 70.0, wage.size)).round()
+    table = {"wage": wage, "age": rng.integers(18, 80, wage.size), "level": level}
+
+    audit = cm.audit(table, {"wage": cm.ReverseMapping(0.6, 150.0)})
+
+    (finding,) = (each for each in audit.findings if each.code == "C12")
+    assert finding.remedy == "coarsen or drop level"

@@ -32,6 +32,7 @@ from condmask.strata import crossed, names_of, present_values
 SIGMA_FACTORS = (1.5, 2.0, 3.0, 5.0, 10.0, 30.0, 100.0)  # times sigma, tried
 MAX_MASKINGS = 4  # maskings, where a figure lies within two errors of a limit
 MAX_COLUMNS_TAKEN_OUT = 12  # columns left out or masked as well
+TOLD_CODES = ("C12", "C13")  # warnings of which the column that tells most is named
 RANK_CELLS = 64  # of the ranks of a column
 
 
@@ -64,9 +65,20 @@ def audit_figures_and_findings(case: Case) -> tuple[dict[str, Figures], list[Fin
         ]
     narrow = _against_narrow(case, judged)
     return judged.figures, [
-        each._replace(remedy=narrow.text, change=narrow.change) if each.code == "C4" else each
+        each._replace(remedy=narrow.text, change=narrow.change)
+        if each.code == "C4"
+        else _with_strongest(case, each)
         for each in judged.findings
     ]
+
+
+def _with_strongest(case: Case, finding: Finding) -> Finding:
+    """Return a warning that columns in clear tell much, with the name of the one that tells
+    most."""
+    if finding.code not in TOLD_CODES:
+        return finding
+    most = [name for name in _by_strength(case.attack, [finding.column]) if name != ORDER]
+    return finding._replace(remedy=f"coarsen or drop {most[0]}") if most else finding
 
 
 class Remedy(NamedTuple):
@@ -155,7 +167,7 @@ def _against_clear(case: Case, judged: Judged) -> Remedy:
     by_strength = _by_strength(case.attack, given_away)
     rest = case
     while judged.given_away:
-        named = [name for one in judged.relations.values() for name in one.columns]
+        named = [name for one in judged.relations.values() for name in _in_order(one)]
         left = [name for name in (*named[:1], *by_strength) if name not in telling]
         if not left:  # dropping more would change nothing, and the loop would not end
             return _without_masked(case, given_away)
@@ -182,6 +194,12 @@ def _against_clear(case: Case, judged: Judged) -> Remedy:
     words = f"{masked.in_words(case.names)}, or {dropped.in_words(case.names)}"
     exact = any(each.code == "C1" for each in first.given_away)
     return Remedy(words, dropped if exact else masked)
+
+
+def _in_order(relation: Relation) -> list[str]:
+    """Return the columns of a relation as they stand in it: a total before its parts, which are
+    worth more to analysts."""
+    return sorted(relation.columns, key=relation.text.find)
 
 
 def _without_masked(case: Case, given_away: list[str]) -> Remedy:
