@@ -36,6 +36,7 @@ LADDER = [  # a module imports from its own storey or from one below it, and in 
     {"distribution"},
     {"inference"},
     {"masking"},
+    {"designs"},
     {"closed_form_risk", "indicators", "own_grid", "strata"},
     {"correlations", "missing_codes", "suspected_codes", "plot"},
     {"labels", "row_labels", "marks"},

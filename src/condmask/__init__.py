@@ -7,6 +7,7 @@ if TYPE_CHECKING:
     from condmask import dask as dask
     from condmask import kernels as kernels
     from condmask._randomness import Key as Key
+    from condmask.designs.design import Design as Design
     from condmask.disclosure.audit import Audit as Audit
     from condmask.disclosure.audit import audit as audit
     from condmask.disclosure.column.insiders import InsiderRisk as InsiderRisk
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from condmask.errors import ReleaseWarning as ReleaseWarning
     from condmask.estimates.bands import compare_distributions as compare_distributions
     from condmask.estimates.counts import Counts as Counts
+    from condmask.estimates.designed import DesignEstimate as DesignEstimate
     from condmask.estimates.estimate import Estimate as Estimate
     from condmask.files.csv_text import CsvFormat as CsvFormat
     from condmask.files.read_column import read_column as read_column
@@ -76,6 +78,8 @@ _NAMES = {
     "files.read_column": "read_column",
     "errors": "CondmaskError FileError ReleaseError ReleaseWarning",
     "estimates.estimate": "Estimate",
+    "estimates.designed": "DesignEstimate",
+    "designs.design": "Design",
     "estimates.counts": "Counts",
     "estimates.bands": "compare_distributions",
     "studies.simulate": "simulate StudyWarning",

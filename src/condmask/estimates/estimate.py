@@ -11,8 +11,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from condmask import _checks
+from condmask.designs.design import Design
 from condmask.errors import ArgumentError, warn
 from condmask.estimates.bands import Bands
+from condmask.estimates.designed import DesignEstimate
 from condmask.estimates.domains import DomainEstimates
 from condmask.estimates.functionals import Functionals
 from condmask.estimates.income import IncomeEstimates
@@ -234,6 +236,45 @@ class Estimate(
         some = labels_of_some(self.records.row_labels, chosen)
         kept = Records(z[chosen], None if pool is None else pool[chosen], row_labels=some)
         return type(self)(self.scheme, sample, records=kept, origin=self.origin, name=self.name)
+
+    def with_design(self, design: Design) -> DesignEstimate:
+        """Return the estimates that take a sampling design: weights, clusters, strata, replicates.
+
+        Parameters
+        ----------
+        design : Design
+            How the records of the file were sampled.
+
+        Returns
+        -------
+        DesignEstimate
+            With means, totals, means of groups and regressions.
+
+        Raises
+        ------
+        ValueError
+            If a column of the design does not fit the records, or a stratum has one unit.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> import condmask as cm
+        >>> rng = np.random.default_rng(1)
+        >>> x, village = rng.normal(100.0, 15.0, 4_000), np.repeat(np.arange(200), 20)
+        >>> scheme = cm.ConditionalMasking(0.3, 10.0)
+        >>> surveyed = scheme.estimate(scheme.mask(x, rng=3)).with_design(cm.Design(clusters=village))
+        >>> bool(surveyed.mean_interval().low < 100.0 < surveyed.mean_interval().high)
+        True
+        """
+        return DesignEstimate(
+            self.scheme,
+            self.sample,
+            records=self._records,
+            origin=self.origin,
+            name=self.name,
+            read=self._read_column,
+            design=design,
+        )
 
     # --- private ---
 

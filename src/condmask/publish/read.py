@@ -6,14 +6,17 @@ from pathlib import Path
 from typing import overload
 
 from condmask import _checks
+from condmask.designs.design import Design
 from condmask.disclosure.choose import Choice
 from condmask.errors import ArgumentError
 from condmask.estimates.counts import Counts
+from condmask.estimates.designed import DesignEstimate
 from condmask.estimates.estimate import Estimate
 from condmask.files import stat
 from condmask.files.about import published, sidecar
 from condmask.files.parts import MANIFEST, LaterSource, Source
 from condmask.masking.scheme import Scheme
+from condmask.publish.designed import DesignedRelease
 from condmask.publish.release import Release
 
 
@@ -46,17 +49,35 @@ def _place_of_metadata(place: Path) -> str:
 
 @overload
 def read_release(
-    path: str | os.PathLike[str], column: None = None, *, workers: int = 1
+    path: str | os.PathLike[str], column: None = None, *, workers: int = 1, design: None = None
 ) -> Release: ...
 
 
 @overload
-def read_release(path: str | os.PathLike[str], column: str, *, workers: int = 1) -> Estimate: ...
+def read_release(
+    path: str | os.PathLike[str], column: str, *, workers: int = 1, design: None = None
+) -> Estimate: ...
+
+
+@overload
+def read_release(
+    path: str | os.PathLike[str], column: None = None, *, workers: int = 1, design: Design
+) -> DesignedRelease: ...
+
+
+@overload
+def read_release(
+    path: str | os.PathLike[str], column: str, *, workers: int = 1, design: Design
+) -> DesignEstimate: ...
 
 
 def read_release(
-    path: str | os.PathLike[str], column: str | None = None, *, workers: int = 1
-) -> Release | Estimate:
+    path: str | os.PathLike[str],
+    column: str | None = None,
+    *,
+    workers: int = 1,
+    design: Design | None = None,
+) -> Release | Estimate | DesignedRelease | DesignEstimate:
     """Return the estimate of a masked column, or of all of them, from the file alone.
 
     Parameters
@@ -67,10 +88,13 @@ def read_release(
         The masked column; None for all.
     workers : int
         Results do not depend on it.
+    design : Design, optional
+        How the records were sampled, with columns of the file by name. The estimates then are
+        those of `Estimate.with_design`.
 
     Returns
     -------
-    Estimate or Release
+    Estimate or Release, or the same with a design
         The estimate, or a mapping of columns to estimates, each read on first use. The schemes are
         those in the file; strata come from the columns that they name; other columns of the file
         can be used by name: ``read_release(path, "income").correlation("age")``.
@@ -83,7 +107,10 @@ def read_release(
         If it has no scheme, or none for this column, or lacks a column of the strata.
     """
     release = released_in(path, workers=_checks.integer(workers, "workers", least=1))
-    return release if column is None else release[masked_column(release.schemes, column)]
+    if column is None:
+        return release if design is None else DesignedRelease(release, design)
+    estimate = release[masked_column(release.schemes, column)]
+    return estimate if design is None else estimate.with_design(design)
 
 
 def read_counts(path: str | os.PathLike[str], column: str | None = None) -> Counts:

@@ -1,0 +1,1 @@
+"""Sampling designs: weights, clusters, strata, replicate weights."""
