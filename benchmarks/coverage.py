@@ -1,12 +1,13 @@
-"""How often do intervals cover? A table for each of five studies, a row for each law, scheme, p
+"""How often do intervals cover? A table for each of eight studies, a row for each law, scheme, p
 and n.
 
     python -m benchmarks.coverage FOLDER column --workers 2 --write
     docs/measured/coverage_column.rst
 
 The studies are those of `STUDIES`: one column, its standard deviation under noise of any width,
-its relations with others, regressions with masked columns, and the whole distribution. Every cell
-is kept in FOLDER when it is done, so a table may be stopped and gone on with;
+its relations with others, regressions with masked columns, the whole distribution, distributions
+of groups, comparisons, and statistics of income. Every cell is kept in FOLDER when it is done, so
+a table may be stopped and gone on with;
 ``--only normal 2000`` takes some cells. Set OPENBLAS_NUM_THREADS=1: workers that each start
 threads for small products wait for one another. Results do not depend on workers.
 """
@@ -21,7 +22,7 @@ import numpy as np
 from scipy.special import ndtr, ndtri
 
 import condmask as cm
-from benchmarks import cells
+from benchmarks import cells, coverage_groups
 from benchmarks.laws import CORRELATION, LAWS, LOG
 from condmask.moments.moment_interval import Sampled
 from condmask.moments.theorem_2_1 import powers_of_rows
@@ -287,6 +288,21 @@ STUDIES = {  # the function, the factors of its cells, and how many files for ea
         distribution,
         (SHAPES, ("permutation", "reverse"), (0.3, 0.6), (2_000,)),
         500,
+    ),
+    "domains": (
+        coverage_groups.domains,
+        (("lognormal", "zeros", "mixture"), ("permutation", "reverse"), (0.6,), (500, 2_000)),
+        400,
+    ),
+    "contrasts": (
+        coverage_groups.contrasts,
+        (("lognormal", "mixture"), ("permutation", "reverse"), (0.6,), (500, 2_000)),
+        400,
+    ),
+    "income": (
+        coverage_groups.income,
+        (("lognormal",), ("permutation", "reverse"), (0.6,), (500, 2_000)),
+        400,
     ),
 }
 

@@ -1,5 +1,6 @@
 """Formats numbers for people, with as many digits as are known, tables of them, and JSON."""
 
+import html
 import math
 from collections.abc import Iterable
 from typing import Any
@@ -22,6 +23,11 @@ def number(value: float, error: float | None = None) -> str:
         return f"{value:.6g}"
     text = f"{value:,.{max(0, 5 - math.floor(math.log10(abs(value))))}f}"
     return text.rstrip("0").rstrip(".") if "." in text else text
+
+
+def preformatted(text: str) -> str:
+    """Return a text for notebooks, its lines and blanks as they are."""
+    return f"<pre>{html.escape(text)}</pre>"
 
 
 def line(label: str, cells: Iterable[str], *, head: int, width: int = 12) -> str:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from condmask import _checks, frames
-from condmask._digits import finite, line
+from condmask._digits import finite, line, preformatted
 from condmask.disclosure.column.rare_values import open_ends, with_ends
 from condmask.disclosure.figures import Figures
 from condmask.disclosure.identity import SingledOut, singled_out
@@ -94,6 +94,10 @@ class Audit:
             "limits": {"clear": self.limits.clear, "lift": self.limits.lift},
             "schemes": {name: scheme.to_dict() for name, scheme in self.schemes.items()},
         }
+
+    def _repr_html_(self) -> str:
+        """Return the text for notebooks."""
+        return preformatted(str(self))
 
     def __str__(self) -> str:
         verdict = (

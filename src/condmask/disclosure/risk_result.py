@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from condmask import _checks
-from condmask._digits import line
+from condmask._digits import line, preformatted
 from condmask.disclosure.column.insiders import InsiderRisk, insider_risk
 from condmask.disclosure.column.joint_law import JointLaw
 from condmask.disclosure.column.linkage import Linkage, Uniques, record_linkage, uniques, wilson
@@ -275,6 +275,10 @@ class Risk:
         if self._released is None:
             raise ArgumentError("released must be passed to risk() for figures of a release")
         return self._released
+
+    def _repr_html_(self) -> str:
+        """Return the text for notebooks."""
+        return preformatted(repr(self))
 
     def __repr__(self) -> str:
         return f"Risk(n={self.n}, columns={list(self.columns)})"

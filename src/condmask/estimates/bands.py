@@ -5,11 +5,12 @@ Bands are around T_1 (Theorem 2.2 of Ghatak & Roy).
 
 import os
 from operator import attrgetter
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from condmask import _checks
+from condmask import _checks, frames
+from condmask._digits import preformatted
 from condmask._randomness import Key, Randomness, check_rng
 from condmask.distribution.band import covariance, suprema, supremum_increase
 from condmask.errors import ArgumentTypeError
@@ -57,6 +58,18 @@ class Band(NamedTuple):
     confidence_level: float
     target: Target
     about: str
+
+    def to_frame(self) -> Any:
+        """Return a pandas data frame with a row for each point."""
+        names = ("x", "estimate", "low", "high")
+        return frames.data_frame({name: getattr(self, name).tolist() for name in names})
+
+    def _repr_html_(self) -> str:
+        """Return for notebooks what the band is about, and how wide it is."""
+        level = f"{100.0 * self.confidence_level:g}%"
+        ends = f"from {self.x[0]:g} to {self.x[-1]:g}"
+        width = f"{level} band, {self.x.size} points {ends}, plus and minus {self.half_width:.3g}"
+        return preformatted(f"{self.about}: {width}")
 
 
 class DistributionComparison(NamedTuple):

@@ -18,7 +18,7 @@ POINTS = 40  # of a band for quantiles, at equal steps of either distribution
 OFTEN = 5  # records of a value, from which on a band is taken at both of its sides
 
 
-class Figures(NamedTuple):
+class GroupFigures(NamedTuple):
     """What is known of some statistics of a group: arrays of shape (statistics,)."""
 
     estimate: np.ndarray
@@ -68,15 +68,15 @@ class GroupRows:
             options.target,
         )
 
-    def cdf(self, group: Group, t: np.ndarray) -> Figures:
+    def cdf(self, group: Group, t: np.ndarray) -> GroupFigures:
         """Return a group's distribution function at points."""
         functions = self.domains.indicators(t)
         band = self.band(group, functions)
         rows = [self.row(group, functions, k) for k in range(t.size)]
         estimate = np.clip(band.estimate, 0.0, 1.0)
-        return Figures(estimate, band.low, band.high, band.standard_error, rows)
+        return GroupFigures(estimate, band.low, band.high, band.standard_error, rows)
 
-    def quantiles(self, group: Group, q: np.ndarray) -> Figures:
+    def quantiles(self, group: Group, q: np.ndarray) -> GroupFigures:
         """Return quantiles of a group."""
         x, below = self.curve(group)
         estimate = quantiles_of(x, below, q, self.domains.width)
@@ -86,7 +86,7 @@ class GroupRows:
         high = np.maximum(high, estimate)
         functions = self.domains.indicators(estimate)
         rows = [self.row(group, functions, k) for k in range(q.size)]
-        return Figures(estimate, low, high, np.full(q.size, np.nan), rows)
+        return GroupFigures(estimate, low, high, np.full(q.size, np.nan), rows)
 
     def points(self, x: np.ndarray, below: np.ndarray) -> np.ndarray:
         """Return points for a band: quantiles of the group and of all, and both sides of values
@@ -105,15 +105,15 @@ class GroupRows:
         often = t[mass * self.domains.n > OFTEN]
         return np.union1d(t, np.nextafter(often, -np.inf))
 
-    def means(self, group: Group, functions: list[Function]) -> Figures:
+    def means(self, group: Group, functions: list[Function]) -> GroupFigures:
         """Return means of functions over a group."""
         tabulated = self.domains.functions(functions)
         estimate = self.domains.values(group, tabulated)
         error = np.sqrt(self.variance(group, tabulated, self.request.options.target))
         rows = [self.row(group, tabulated, k) for k in range(len(functions))]
-        return Figures(estimate, estimate, estimate, error, rows)
+        return GroupFigures(estimate, estimate, estimate, error, rows)
 
-    def statistics(self, group: Group, measured: list[Measure]) -> Figures:
+    def statistics(self, group: Group, measured: list[Measure]) -> GroupFigures:
         """Return statistics of income of a group."""
         curve = self.curve(group)
         values = []
@@ -132,9 +132,9 @@ class GroupRows:
         estimate = np.array(values)
         variances = [self.joint.covariance(row, row) for row in rows]
         error = np.sqrt(np.maximum(variances, 0.0))
-        return Figures(estimate, estimate, estimate, error, rows)
+        return GroupFigures(estimate, estimate, estimate, error, rows)
 
-    def bounded(self, figures: Figures, group: Group, rules: list[Rule]) -> Figures:
+    def bounded(self, figures: GroupFigures, group: Group, rules: list[Rule]) -> GroupFigures:
         """Return figures with the ends of their intervals, by a rule for each."""
         options = self.request.options
         degrees = np.inf if options.target == "file" else self.request.degrees(group)

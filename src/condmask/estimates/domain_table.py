@@ -11,10 +11,10 @@ from condmask.errors import warn_once_each
 from condmask.estimates.domain_joint import DomainJoint, Row
 from condmask.estimates.domain_request import Request, nothing_known
 from condmask.estimates.domain_results import DomainIntervals
-from condmask.estimates.domain_rows import Figures, GroupRows
+from condmask.estimates.domain_rows import GroupFigures, GroupRows
 from condmask.inference.interval import BEYOND_FLOATS, TARGETS, UNBOUNDED, multiplier
 
-Of = Callable[[GroupRows, Group], Figures]
+Of = Callable[[GroupRows, Group], GroupFigures]
 BASIS = "basis"
 PART = "part"
 EMPTY = Row([])  # of a group without an estimate
@@ -58,7 +58,7 @@ class Layout(NamedTuple):
 class GroupRow(NamedTuple):
     """What a group adds to the table: figures, or a note, and its measures."""
 
-    figures: Figures | None
+    figures: GroupFigures | None
     note: str
     worth: float
     explained: float
@@ -130,7 +130,7 @@ def _table(rows: GroupRows, layout: Layout, found: list[GroupRow]) -> DomainInte
     options = request.options
     size = layout.size
     nothing = np.full(size, np.nan)
-    unknown = Figures(nothing, nothing, nothing, nothing, [EMPTY] * size)
+    unknown = GroupFigures(nothing, nothing, nothing, nothing, [EMPTY] * size)
     figures = [unknown if row.figures is None else row.figures for row in found]
     names = [name for label in request.names for name in layout.names(label, len(request.columns))]
     estimate, low, high, error = (
@@ -169,7 +169,7 @@ def _table(rows: GroupRows, layout: Layout, found: list[GroupRow]) -> DomainInte
     )
 
 
-def with_errors(figures: Figures, level: float) -> Figures:
+def with_errors(figures: GroupFigures, level: float) -> GroupFigures:
     """Return quantiles with standard errors made from their intervals: half of the length over
     the normal quantile."""
     error = (figures.high - figures.low) / (2.0 * multiplier(level))

@@ -10,7 +10,7 @@ from condmask.domains import ends
 from condmask.domains.domains import Group
 from condmask.estimates.domain_request import DomainArguments, Request
 from condmask.estimates.domain_results import DomainIntervals
-from condmask.estimates.domain_rows import Figures, GroupRows
+from condmask.estimates.domain_rows import GroupFigures, GroupRows
 from condmask.estimates.domain_table import Layout, rows_of, with_errors
 from condmask.estimates.functionals import checked_function
 from condmask.inference.interval import Interval, Target
@@ -207,7 +207,7 @@ class DomainEstimates(DomainArguments):
             labels, weights, clusters, target, confidence_level, population_size
         )
 
-        def of_basis(rows: GroupRows, group: Group) -> Figures:
+        def of_basis(rows: GroupRows, group: Group) -> GroupFigures:
             return rows.bounded(rows.means(group, [function]), group, [ends.free])
 
         layout = Layout("group_expectation", "mean of g(X)")
@@ -315,10 +315,10 @@ class DomainEstimates(DomainArguments):
     def _quantiles(self, function: str, request: Request, q: np.ndarray) -> DomainIntervals:
         level = request.options.level
 
-        def of_basis(rows: GroupRows, group: Group) -> Figures:
+        def of_basis(rows: GroupRows, group: Group) -> GroupFigures:
             return with_errors(rows.quantiles(group, q.ravel()), level)
 
-        def of_part(rows: GroupRows, group: Group) -> Figures:
+        def of_part(rows: GroupRows, group: Group) -> GroupFigures:
             found = self._part_of(request, group).quantile_interval(
                 q.ravel(), confidence_level=level, target=request.options.target
             )
@@ -332,10 +332,10 @@ class DomainEstimates(DomainArguments):
         return rows_of(request, layout, of_basis, of_part)
 
     def _cdf(self, function: str, request: Request, t: np.ndarray) -> DomainIntervals:
-        def of_basis(rows: GroupRows, group: Group) -> Figures:
+        def of_basis(rows: GroupRows, group: Group) -> GroupFigures:
             return rows.cdf(group, t.ravel())
 
-        def of_part(rows: GroupRows, group: Group) -> Figures:
+        def of_part(rows: GroupRows, group: Group) -> GroupFigures:
             functions = rows.domains.indicators(t.ravel())
             found = self._part_of(request, group).cdf_interval(
                 t.ravel(),
@@ -358,12 +358,12 @@ class DomainEstimates(DomainArguments):
         return self.part(chosen & ~missing)
 
 
-def _figures(found: Interval, rows: GroupRows, group: Group, functions: Any) -> Figures:
+def _figures(found: Interval, rows: GroupRows, group: Group, functions: Any) -> GroupFigures:
     """Return an interval of the exact route as figures that can be combined."""
     estimate, low, high, error = (
         np.asarray(part) for part in (found.estimate, found.low, found.high, found.standard_error)
     )
-    return Figures(
+    return GroupFigures(
         estimate,
         low,
         high,

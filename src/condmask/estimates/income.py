@@ -11,7 +11,7 @@ from condmask.domains.income import Measure
 from condmask.errors import ArgumentError
 from condmask.estimates.domain_request import DomainArguments
 from condmask.estimates.domain_results import DomainIntervals
-from condmask.estimates.domain_rows import Figures, GroupRows
+from condmask.estimates.domain_rows import GroupFigures, GroupRows
 from condmask.estimates.domain_table import Layout, Of, rows_of
 from condmask.inference.interval import Target
 
@@ -323,7 +323,7 @@ def _of(kinds: Mapping[Any, Kind]) -> Of:
     measures = [kind.measure for kind in kinds.values()]
     rules = [kind.rule for kind in kinds.values()]
 
-    def figures(rows: GroupRows, group: Group) -> Figures:
+    def figures(rows: GroupRows, group: Group) -> GroupFigures:
         return rows.bounded(rows.statistics(group, measures), group, rules)
 
     return figures

@@ -7,7 +7,7 @@ from typing import Any, Self
 import numpy as np
 
 from condmask import frames
-from condmask._digits import number
+from condmask._digits import number, preformatted
 from condmask.estimates.compared import Compared, Joint, shown
 from condmask.inference.interval import (
     Interval,
@@ -144,6 +144,10 @@ class Intervals(Compared):
     def columns(self) -> dict[str, list[Any]]:
         """Return the further columns of a frame: none."""
         return {}
+
+    def _repr_html_(self) -> str:
+        """Return the table for notebooks."""
+        return preformatted(repr(self))
 
     def to_dict(self) -> dict[str, Any]:
         """Return by name a dict of the interval, with the records behind it and its note."""

@@ -3,13 +3,14 @@
 See docs/guide_analyst.rst, "Which interval answers which question".
 """
 
+from collections.abc import Iterator
 from itertools import islice
-from typing import Any, Literal, NamedTuple, cast
+from typing import Any, Literal, NamedTuple, Self, cast
 
 import numpy as np
 
-from condmask import _checks
-from condmask._digits import number
+from condmask import _checks, frames
+from condmask._digits import number, preformatted
 from condmask.errors import CondmaskError
 
 MAX_PRINTED = 20  # intervals in a table
@@ -27,8 +28,21 @@ class UndefinedError(CondmaskError, ValueError):
     """Raised if the statistic does not exist for these records under this scheme."""
 
 
-class Interval(NamedTuple):
-    """A confidence interval with its estimate and its target.
+class IntervalFields(NamedTuple):
+    """The fields of an `Interval`."""
+
+    low: float | np.ndarray
+    high: float | np.ndarray
+    standard_error: float | np.ndarray
+    estimate: float | np.ndarray
+    confidence_level: float
+    target: Target
+    about: str | np.ndarray
+    note: str | np.ndarray = ""
+
+
+class Interval(IntervalFields):
+    """A confidence interval with its estimate and its target: ``low, high = interval``.
 
     Attributes
     ----------
@@ -50,14 +64,49 @@ class Interval(NamedTuple):
         estimate; empty where all are numbers.
     """
 
-    low: float | np.ndarray
-    high: float | np.ndarray
-    standard_error: float | np.ndarray
-    estimate: float | np.ndarray
-    confidence_level: float
-    target: Target
-    about: str | np.ndarray
-    note: str | np.ndarray = ""
+    __slots__ = ()
+
+    def __iter__(self) -> Iterator[Any]:
+        """Yield both ends, so that an interval can be unpacked into them."""
+        yield self.low
+        yield self.high
+
+    def __getnewargs__(self) -> tuple[Any, ...]:
+        """Return all fields, for copies and pickles."""
+        return self[:]
+
+    def _asdict(self) -> dict[str, Any]:
+        """Return all fields by name."""
+        return dict(zip(self._fields, self[:], strict=True))
+
+    def _replace(self, **fields: Any) -> Self:
+        """Return the interval with other values of some fields."""
+        return type(self)(**(self._asdict() | fields))
+
+    def to_frame(self) -> Any:
+        """Return a pandas data frame with a row for each estimate.
+
+        Examples
+        --------
+        >>> import condmask as cm
+        >>> masked = [310.0, 421.0, 385.0, 290.0, 330.0]
+        >>> found = cm.ConditionalMasking(0.5, 10.0, decimals=0).estimate(masked).mean_interval()
+        >>> found.to_frame()[["about", "estimate"]]
+                                about  estimate
+        0  the mean in the population     347.2
+        """
+        columns = {
+            name: np.ravel(getattr(self, name)).tolist()
+            for name in ("estimate", "standard_error", "low", "high")
+        }
+        rows = len(columns["low"])
+        about = np.broadcast_to(np.ravel(self.about), rows).tolist()
+        notes = {"note": np.ravel(self.note).tolist()} if np.any(np.asarray(self.note)) else {}
+        return frames.data_frame({"about": about} | columns | notes)
+
+    def _repr_html_(self) -> str:
+        """Return the text for notebooks."""
+        return preformatted(str(self))
 
     def __str__(self) -> str:
         """Format the estimate, its standard error, the interval and the note in one line.

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from condmask import frames
-from condmask._digits import finite
+from condmask._digits import finite, preformatted
 from condmask.errors import ArgumentError
 from condmask.planning.candidates import Candidate, frontier
 
@@ -148,6 +148,10 @@ class Plan:
         from condmask.plot.risk_and_loss import risk_against_loss
 
         return risk_against_loss(self, self.name, path, ax)
+
+    def _repr_html_(self) -> str:
+        """Return the text for notebooks."""
+        return preformatted(str(self))
 
     def __str__(self) -> str:
         kept = f", {int(self.allowed.sum())} keep the caps" if self.caps else ""

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from condmask import _checks, frame_rows
+from condmask._digits import preformatted
 from condmask.disclosure.audit import refuse_too_few_records
 from condmask.disclosure.choose import Choice
 from condmask.errors import ArgumentError, Refusals
@@ -156,6 +157,10 @@ class Release(Mapping[str, Estimate]):
 
     def __len__(self) -> int:
         return len(self.schemes)
+
+    def _repr_html_(self) -> str:
+        """Return the text for notebooks."""
+        return preformatted(repr(self))
 
     def __repr__(self) -> str:
         where = "" if self.path is None else f", path={str(self.path)!r}"
