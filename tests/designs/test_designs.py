@@ -319,3 +319,27 @@ def test_a_replicate_without_a_group_has_a_note():
     )
     assert found[True].note == "a replicate has no weight in it"
     assert np.isfinite(found[False].standard_error)
+
+
+@pytest.mark.parametrize("kind", ["strata", "bootstrap"])
+def test_groups_are_compared_under_the_design(kind):
+    design = STRATIFIED
+    if kind == "bootstrap":
+        weights, options, factors = replicates(kind)
+        design = cm.Design(weights=WEIGHT, replicate_weights=weights, **options)
+        apart = [
+            np.subtract(*(np.average(X[g == GROUP], weights=w[g == GROUP]) for g in (1, 0)))
+            for w in [WEIGHT, *weights.T]
+        ]
+        expected = factors @ (np.array(apart[1:]) - apart[0]) ** 2
+    else:
+        expected = linearised(of_mean(GROUP == 1) - of_mean(GROUP == 0))
+    means = ESTIMATE.with_design(design).group_means(GROUP)
+
+    found = means.difference(1, 0)
+
+    assert found.standard_error**2 == pytest.approx(expected, rel=1e-4)
+    fit = ESTIMATE.with_design(design).regress({"group": GROUP})
+    assert fit["group"].standard_error == pytest.approx(found.standard_error, rel=1e-4)
+    at_mean = fit.predict({"group": [1.0]})
+    assert at_mean.standard_error[0] == pytest.approx(means[1].standard_error, rel=1e-4)

@@ -10,6 +10,7 @@ from condmask.designs.design import COLUMNS, Design
 from condmask.designs.sampled import SampledRecords, sampled_records
 from condmask.errors import ArgumentError
 from condmask.estimates.linear_arguments import LinearArguments
+from condmask.estimates.regression import Regression
 from condmask.estimates.results import Intervals
 from condmask.indicators import ColumnsLike
 from condmask.inference.interval import Interval, Target, check_interval_options
@@ -97,9 +98,10 @@ class DesignEstimate(LinearArguments):
         True
         """
         of = self._designed(confidence_level, target)
-        found, records = design_means(of, None, 1)
-        self._warn_of_skewness(of.target, int(records[0]), "means")
-        return self._only(found, int(records[0]))
+        found = design_means(of, None, 1)
+        records = int(found.records[0])
+        self._warn_of_skewness(of.target, records, "means")
+        return self._only(found.intervals, records)
 
     def total(self, *, confidence_level: float = 0.95, target: Target = "population") -> Interval:
         """Estimate the weighted total of the original, with an interval.
@@ -167,11 +169,20 @@ class DesignEstimate(LinearArguments):
         code, names = coded[0] if len(coded) == 1 else cross_groups(coded)
         if not names:
             raise ArgumentError("labels must give at least one record a group, got none")
-        found, records = design_means(of, code, len(names))
+        found = design_means(of, code, len(names))
+        records = found.records
         smallest = records[records > 1].min(initial=self.records.size)
         self._warn_of_skewness(of.target, int(smallest), "means of groups")
-        about = f"{found.about}, by {' and '.join(columns)}{self._left_out(int(records.sum()))}"
-        return Intervals.of(found, list(names), about, records, tuple(columns))
+        quantity = f"{found.intervals.about}, by {' and '.join(columns)}"
+        return Intervals.of(
+            found.intervals,
+            list(names),
+            f"{quantity}{self._left_out(int(records.sum()))}",
+            records,
+            tuple(columns),
+            degrees=found.degrees,
+            joint=found.joint,
+        )
 
     def regress(
         self,
@@ -180,7 +191,7 @@ class DesignEstimate(LinearArguments):
         intercept: bool = True,
         confidence_level: float = 0.95,
         target: Target = "population",
-    ) -> Intervals:
+    ) -> Regression:
         """Regress the original on columns that were not masked, by weighted least squares.
 
         Parameters
@@ -194,7 +205,7 @@ class DesignEstimate(LinearArguments):
 
         Returns
         -------
-        Intervals
+        Regression
             By name of the column, "intercept" first.
 
         Raises
@@ -219,13 +230,24 @@ class DesignEstimate(LinearArguments):
         columns = self._design(W, intercept=intercept)
         if intercept and "intercept" in columns:
             raise ArgumentError("W must have no column called 'intercept' where intercept=True")
-        found, records, kurtoses = design_regress(of, columns, intercept=intercept)
+        found = design_regress(of, columns, intercept=intercept)
+        records = found.records
         original = heavy_tails.kurtosis(self.sample.powers(4), self.law)
         shown = [self._shown_name, *map(repr, columns)]
-        heavy_tails.warn_of_heavy_tails([original, *kurtoses], records, "coefficients", shown)
+        heavy_tails.warn_of_heavy_tails(
+            [original, *found.kurtoses], records, "coefficients", shown
+        )
         names = [*(["intercept"] if intercept else []), *columns]
-        about = f"{found.about}{self._left_out(records)}"
-        return Intervals.of(found, names, about, np.full(len(names), records), ("coefficient",))
+        return Regression.of(
+            found.intervals,
+            names,
+            f"{found.intervals.about}{self._left_out(records)}",
+            np.full(len(names), records),
+            ("coefficient",),
+            degrees=found.degrees,
+            joint=found.joint,
+            one_residual=True,
+        )
 
     # --- private ---
 

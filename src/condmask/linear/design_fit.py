@@ -3,7 +3,9 @@
 See docs/designs.rst.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from itertools import combinations
 from typing import NamedTuple
 
 import numpy as np
@@ -11,7 +13,7 @@ import numpy as np
 from condmask.designs.sampled import SampledRecords
 from condmask.inference.interval import Interval, Target
 from condmask.linear.chunks import Chunk, Chunks
-from condmask.linear.design_sums import DesignSums, DesignVariances, Kind, Statistics
+from condmask.linear.design_sums import DesignSums, DesignVariances, Statistics
 from condmask.linear.pseudo_values import PseudoValues
 from condmask.linear.records import ColumnOrName, Records
 from condmask.linear.regress import Basis
@@ -40,6 +42,12 @@ class Designed(NamedTuple):
     level: float
     target: Target
 
+    def degrees(self, found: DesignVariances) -> np.ndarray:
+        """Return the degrees of freedom of Student's t about the target."""
+        if self.target == "file":
+            return np.full(found.degrees.shape, self.pseudo.n - 1.0)
+        return found.degrees
+
     def interval(
         self,
         quantity: str,
@@ -64,6 +72,73 @@ class Designed(NamedTuple):
         )
 
 
+class DesignJoint:
+    """Computes how some estimates under a design vary together, by the variances of their
+    differences.
+
+    Parameters
+    ----------
+    of : Designed
+    chunks : Chunks
+        The records that are used.
+    statistics : callable (places)
+        Returns the statistics at some places.
+    units : ndarray of shape (statistics,)
+        Those of the estimates.
+    """
+
+    def __init__(
+        self,
+        of: Designed,
+        chunks: Chunks,
+        statistics: Callable[[np.ndarray], Statistics],
+        units: np.ndarray,
+    ) -> None:
+        self._of = of
+        self._chunks = chunks
+        self._statistics = statistics
+        self._units = units
+
+    def __call__(self, places: Sequence[int]) -> np.ndarray:
+        """Return the covariances of the estimates at some places, of shape (places, places)."""
+        chosen = np.asarray(places, dtype=np.int64)
+        units = self._units[chosen]
+        statistics = self._statistics(chosen)
+        single = statistics.combined * units[:, None]
+        pairs = list(combinations(range(chosen.size), 2))
+        apart = [single[one] - single[two] for one, two in pairs]
+        combined = np.vstack([single, *apart])
+        found = _variances(self._of, self._chunks, statistics._replace(combined=combined))
+        variance = found.file
+        if self._of.target == "population":
+            variance = variance + found.sampled
+        matrix = np.diag(variance[: chosen.size])
+        for (one, two), of_difference in zip(pairs, variance[chosen.size :], strict=True):
+            shared = 0.5 * (variance[one] + variance[two] - of_difference)
+            matrix[one, two] = matrix[two, one] = shared
+        return matrix
+
+
+class DesignedMeans(NamedTuple):
+    """Holds means of groups, their records, degrees of freedom and covariances."""
+
+    intervals: Interval
+    records: np.ndarray
+    degrees: np.ndarray
+    joint: DesignJoint
+
+
+class DesignedFit(NamedTuple):
+    """Holds coefficients, the number of records, kurtoses of the columns, degrees of freedom and
+    covariances."""
+
+    intervals: Interval
+    records: int
+    kurtoses: np.ndarray
+    degrees: np.ndarray
+    joint: DesignJoint
+
+
 def design_total(of: Designed) -> tuple[Interval, int]:
     """Return the total of the original, and the number of records that are used."""
     chunks = Chunks(of.records, of.design.present)
@@ -73,10 +148,8 @@ def design_total(of: Designed) -> tuple[Interval, int]:
     return interval, _count(chunks)
 
 
-def design_means(
-    of: Designed, group: np.ndarray | None, count: int
-) -> tuple[Interval, np.ndarray]:
-    """Return the weighted means of groups of records, and the number of records of each.
+def design_means(of: Designed, group: np.ndarray | None, count: int) -> DesignedMeans:
+    """Return the weighted means of groups of records.
 
     Parameters
     ----------
@@ -92,12 +165,7 @@ def design_means(
     parts = []
     for first in range(0, count, at_once):
         some = np.arange(first, min(first + at_once, count))
-
-        def rows(chunk: Chunk, some: np.ndarray = some) -> np.ndarray:
-            return np.asarray(chunk.column(0) == some[:, None], dtype=np.float64)
-
-        kind: Kind = "groups"
-        parts.append(_variances(of, chunks, Statistics(rows, np.eye(some.size), 0.0, kind)))
+        parts.append(_variances(of, chunks, _of_groups(some)))
     found = DesignVariances(*(np.concatenate(each) for each in zip(*parts, strict=True)))
 
     def count_records(chunk: Chunk) -> tuple[np.ndarray]:
@@ -108,23 +176,24 @@ def design_means(
     reasons = ["no record with a value", "no weight that is not 0", WITHOUT_GROUP]
     wrong = [records == 0, np.isnan(found.estimate), np.isnan(found.sampled)]
     unknown = np.select(wrong, reasons, TOO_FEW_UNITS)
-    return of.interval(quantity, found, unknown=unknown), records
+    joint = DesignJoint(of, chunks, _of_groups, np.full(count, of.pseudo.unit))
+    interval = of.interval(quantity, found, unknown=unknown)
+    return DesignedMeans(interval, records, of.degrees(found), joint)
+
+
+def _of_groups(places: np.ndarray) -> Statistics:
+    """Return the means of some groups; the first column of a chunk holds the group."""
+
+    def rows(chunk: Chunk) -> np.ndarray:
+        return np.asarray(chunk.column(0) == places[:, None], dtype=np.float64)
+
+    return Statistics(rows, np.eye(places.size), 0.0, "groups")
 
 
 def design_regress(
     of: Designed, columns: Mapping[str, ColumnOrName], *, intercept: bool
-) -> tuple[Interval, int, np.ndarray]:
-    """Regress the original on columns by weighted least squares.
-
-    Returns
-    -------
-    coefficients : Interval
-        That of the constant first, if there is an intercept.
-    records : int
-        The number of records that are used.
-    kurtoses : ndarray of shape (columns,)
-        Of the columns.
-    """
+) -> DesignedFit:
+    """Regress the original on columns by weighted least squares, the constant first, if any."""
     chunks = Chunks(of.records, *columns.values(), of.design.present)
     basis = Basis(chunks, list(columns), intercept=intercept)
 
@@ -134,11 +203,17 @@ def design_regress(
 
     basis.turn(*chunks.fold(products))
     shift = 0.0 if intercept else of.pseudo.origin / of.pseudo.unit
-    found = _variances(of, chunks, Statistics(basis.rows, basis.back, shift, "fit"))
+    statistics = Statistics(basis.rows, basis.back, shift, "fit")
+    found = _variances(of, chunks, statistics)
     constant = np.arange(len(basis.back)) < int(intercept)
     quantity = "regression of the original, coefficients"
     interval = of.interval(quantity, found, total=constant, units=basis.units)
-    return interval, basis.records, basis.kurtoses
+    joint = DesignJoint(of, chunks, partial(_chosen, statistics), of.pseudo.unit / basis.units)
+    return DesignedFit(interval, basis.records, basis.kurtoses, of.degrees(found), joint)
+
+
+def _chosen(statistics: Statistics, places: np.ndarray) -> Statistics:
+    return statistics._replace(combined=statistics.combined[places])
 
 
 def _variances(of: Designed, chunks: Chunks, statistics: Statistics) -> DesignVariances:

@@ -100,7 +100,8 @@ class DesignSums:
         inverse = self._inverses(products)
         self._known = np.ones((1 + design.factors.size, len(statistics.combined)), dtype=bool)
         if statistics.kind == "groups":  # those without a weight have no mean
-            self._known = products > 0.0
+            uses = statistics.combined != 0.0
+            self._known = ~((products <= 0.0) @ uses.T)
         self._coefficients = np.einsum("rij,rj->ri", inverse, along)
         self._turned = np.einsum("sp,rpq->rsq", statistics.combined, inverse)
         self._of_pools = self._turned[0] @ of_pools
