@@ -277,7 +277,7 @@ def test_positions_are_those_of_the_whole_file(tmp_path):
         where = (
             rf"another text in row {n} "
             if suffix == "csv"
-            else f"a larger one at position {n - 1}$"
+            else f"a larger one at position {n - 1};"
         )
         with pytest.raises(ValueError, match=f"got {where}"):
             cm.mask_file(source, target, {"x": scheme(decimals=0)})
