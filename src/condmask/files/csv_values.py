@@ -67,9 +67,9 @@ class CsvValues:
         means = [self._mean(donors[rows]) for rows in ends]
         cells = pa.concat_arrays([self.cells, pa.array(means, self.cells.type)])
         released = cells.take(pa.array(place))
-        if nulls is None:
-            return released
-        return pc.if_else(pa.array(nulls), pa.scalar("", self.cells.type), released)
+        if nulls is not None:
+            released = pc.if_else(pa.array(nulls), pa.scalar("", self.cells.type), released)
+        return pa.chunked_array([released])
 
     @cached_property
     def _places(self) -> int | None:
