@@ -44,6 +44,8 @@ class Shared:
     origin : Origin
     name : str
         The name of the column; empty where it is not known.
+    column : str
+        The name of the masked column of which this one is a function, or is itself.
     """
 
     def __init__(
@@ -55,11 +57,13 @@ class Shared:
         origin: Origin = NOWHERE,
         name: str = "",
         read: ReadColumn | None = None,
+        column: str = "",
     ) -> None:
         _checks.at_least_two(sample.n, "z")
         self.scheme = scheme
         self.origin = origin
         self.name = name
+        self.column = column or name
         self.law: Law = sample.law
         self.sample = sample
         self._records = records

@@ -98,6 +98,12 @@ class DomainArguments(LinearArguments):
         mapping, cells, _ = mapped.pools[number]
         rows = np.flatnonzero((mapped.cell >= cells.start) & (mapped.cell < cells.stop))
         values = mapped.origin + mapped.unit * mapped.means[cells]
+        if np.any(np.diff(mapped.means[cells]) < 0.0):
+            raise ArgumentError(
+                "distributions of groups need an increasing function of the column, got one that "
+                "falls somewhere: estimate those of the column itself, or means of the function "
+                "by group_means"
+            )
         cell = mapped.cell[rows] - cells.start
         basis = MappedBasis(z[rows], cell, values, mapped.counts[cells], mapping, mapped.p)
         return basis, rows

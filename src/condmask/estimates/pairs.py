@@ -230,8 +230,8 @@ class Pairs(Shared):
             _checks.same_length(values, "other", self.records.size, "z")
             return np.asarray(values)
         group = self.origin.group
-        if self.name and (self.name, group) == (other.name, other.origin.group):
-            raise ArgumentError(f"other must be another column, got {self.name!r} itself")
+        if self.column and (self.column, group) == (other.column, other.origin.group):
+            raise ArgumentError(f"other must be another column, got {self.column!r} itself")
         if group is None or group != other.origin.group:
             raise ArgumentError(
                 "other must have been masked together with this column (mask_table), got groups "

@@ -58,6 +58,16 @@ class Records:
         self.size = z.size
         self.row_labels = row_labels
 
+    @property
+    def released(self) -> np.ndarray:
+        """Return the values as they were released, NaN where missing; `z` may be a function of
+        them."""
+        return self.z
+
+    def some(self, chosen: np.ndarray, pool: np.ndarray | None, row_labels: Known) -> "Records":
+        """Return the chosen records, with their pools."""
+        return Records(self.z[chosen], pool, row_labels=row_labels)
+
     def has_numbers(self, name: str) -> bool:
         """Return whether `parts` can read a column of numbers with this name."""
         return False
@@ -75,3 +85,60 @@ class Records:
         if self.refusal is not None:
             raise ArgumentError(self.refusal)
         return self.pool
+
+
+class MappedRecords(Records):
+    """Holds a function of the values of other records, in the same order and pools.
+
+    Parameters
+    ----------
+    base : Records
+        The released values. The order in which they were given back depends on these.
+    z : ndarray of shape (n,)
+        The function of each of them, NaN where a value is missing.
+    """
+
+    def __init__(self, base: Records, z: np.ndarray) -> None:
+        self.base = base
+        self.z = z
+        self.size = z.size
+
+    @property
+    def released(self) -> np.ndarray:
+        """Return the values as they were released."""
+        return self.base.released
+
+    @property
+    def refusal(self) -> str | None:  # type: ignore[override]
+        """Say what must be given before the pools are known; None if they are."""
+        return self.base.refusal
+
+    @property
+    def pool(self) -> np.ndarray | None:  # type: ignore[override]
+        """Return the pool of each record, None where all are one."""
+        return self.base.pool
+
+    @property
+    def row_labels(self) -> Known:  # type: ignore[override]
+        """Return the labels of the rows."""
+        return self.base.row_labels
+
+    def some(self, chosen: np.ndarray, pool: np.ndarray | None, row_labels: Known) -> Records:
+        """Return the chosen records, with their pools."""
+        return MappedRecords(self.base.some(chosen, pool, row_labels), self.z[chosen])
+
+    def has_numbers(self, name: str) -> bool:
+        """Return whether `parts` can read a column of numbers with this name."""
+        return self.base.has_numbers(name)
+
+    def values_of(self, other: Records) -> np.ndarray | Named:
+        """Return the values of other records, or the name by which `parts` reads them."""
+        return self.base.values_of(other)
+
+    def parts(self, names: Sequence[str] = ()) -> Iterator[Part]:
+        """Yield the function of the values, their pools and columns of numbers, part by part."""
+        start = 0
+        for values, pool, columns in self.base.parts(names):
+            stop = start + values.size
+            yield self.z[start:stop], pool, columns
+            start = stop

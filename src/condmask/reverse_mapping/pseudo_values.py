@@ -88,7 +88,8 @@ class ReverseMapped:
     number, counts : ndarray of shape (cells,)
         The pool of each cell, and its number of records.
     means, middle : ndarray of shape (cells,)
-        The mean of the released values in each cell, and that of its pool.
+        The mean in each cell of the released values, or of the function of these that the records
+        hold; and the mean of its pool.
     """
 
     n: int
@@ -106,7 +107,7 @@ class ReverseMapped:
     middle: np.ndarray
 
     def __init__(self, records: Records, scheme: ReverseMappingScheme) -> None:
-        z = records.z
+        z = records.released
         pool = records.pools()
         self.p = float(scheme.p)
         self.records = records
@@ -127,6 +128,8 @@ class ReverseMapped:
             self.cell[rows] = cell + start
             start = cells.stop
             self.pools.append((Mapping(at, counts / x.size, scheme.noise), cells, x.size))
+            if z is not records.z:  # the order came from z, and a function of z is estimated
+                value = np.bincount(cell, records.z[rows]) / counts
             cells_by_pool.append(
                 (value, counts, np.full(value.size, 0 if pool is None else pool[rows[0]]))
             )
