@@ -66,9 +66,10 @@ class SwapMasking(SwapScheme):
         Returns
         -------
         same container as `x`
-            Masked values: float64; float32 where `x` is float32, since wider values would show
-            that they were not swapped; int64 where `x` holds integers without gaps (codes that
-            stay do not count as gaps) and, if there is a grid, its points are whole numbers.
+            Under reverse mapping, values of `x` in its own type. With noise, float64; float32
+            where `x` is float32, since wider values would show that they were not swapped; int64
+            where `x` holds integers and the points of the grid are whole numbers; decimals and
+            dates as such (docs/files.rst, "Types of columns").
 
         Raises
         ------
