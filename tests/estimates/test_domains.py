@@ -193,6 +193,38 @@ def test_missing_values_labels_weights_and_clusters_are_left_out():
     assert f"{N - used.sum()} of {N} records left out" in found.about
 
 
+def taylor(values, weights, clusters):
+    """The standard error of a weighted mean by linearisation, with clusters drawn anew."""
+    mean = weights @ values / weights.sum()
+    parts = np.bincount(clusters, weights * (values - mean) / weights.sum())
+    return np.sqrt(parts.size / (parts.size - 1.0) * np.sum((parts - parts.mean()) ** 2))
+
+
+def test_little_masking_leaves_linearisation_with_clusters_and_weights():
+    """The Taylor linearisation is that of samplics 0.6.0, to its last digit."""
+    rng = np.random.default_rng(1)
+    clusters = np.repeat(np.arange(400), 10)
+    x = rng.lognormal(0.0, 0.5, 4_000) * np.repeat(rng.lognormal(0.0, 0.3, 400), 10)
+    weights = 1.0 + 2.0 * rng.random(4_000)
+    group = rng.integers(0, 2, 4_000)
+    estimate = estimated(cm.ReverseMapping(0.006, 0.005), x, 3)
+    below = (x <= 1.0).astype(float)
+
+    everyone = estimate.weighted_cdf(weights, 1.0, clusters=clusters)
+    groups = estimate.group_cdf(group, 1.0, weights=weights, clusters=clusters)
+    apart = estimate.group_means(group, weights=weights, clusters=clusters).difference(1, 0)
+
+    assert everyone.standard_error == pytest.approx(taylor(below, weights, clusters), rel=0.02)
+    for label in (0, 1):
+        expected = taylor(below, weights * (group == label), clusters)
+        assert groups[label].standard_error == pytest.approx(expected, rel=0.02)
+    shares = [weights * (group == k) / weights[group == k].sum() for k in (0, 1)]
+    parts = [np.bincount(clusters, share * (x - share @ x)) for share in shares]
+    difference = parts[1] - parts[0]
+    expected = np.sqrt(400.0 / 399.0 * np.sum((difference - difference.mean()) ** 2))
+    assert apart.standard_error == pytest.approx(expected, rel=0.02)
+
+
 @pytest.mark.parametrize(
     ("ask", "message"),
     [

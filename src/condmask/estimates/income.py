@@ -81,7 +81,8 @@ class IncomeEstimates(DomainArguments):
         Values are those of the rearranged distribution function. The interval of the poverty rate
         lies within [0, 1]; those of ratios are symmetric on their logarithms; those of the others
         do not fall below 0. Theil's index takes amounts below 0 as 0 (docs/theory.rst, "Statistics
-        of income").
+        of income"). With 500 records under noise the intervals of P90/P10 and of the interquartile
+        range cover some .9 (docs/coverage.rst).
 
         Examples
         --------
