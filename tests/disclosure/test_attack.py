@@ -292,6 +292,14 @@ def test_lists_of_unequal_length_are_looked_at():
     assert cm.audit({"x": total, "parts": some}, {"x": cm.ReverseMapping(0.6, 3.0)}).refused
 
 
+def test_amounts_of_which_most_are_zero_are_judged_without_a_grid():
+    stream = np.random.default_rng(4)
+    x = np.where(stream.random(N) < 0.7, 0.0, stream.lognormal(8.0, 0.5, N))
+    audit = cm.audit({"x": x, "w": stream.normal(size=N)}, {"x": cm.ReverseMapping(0.6, 900.0)})
+
+    assert audit.figures["x"].clear == pytest.approx(audit.figures["x"].constant, abs=0.01)
+
+
 @pytest.mark.slow
 def test_many_texts_and_many_columns_are_judged():
     stream = np.random.default_rng(3)

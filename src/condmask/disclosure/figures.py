@@ -61,11 +61,12 @@ class Figures(NamedTuple):
 
 
 def mean_figures(rows: Sequence[Figures]) -> Figures:
-    """Return the mean of figures of several maskings, with the error of the mean."""
+    """Return the mean of figures of several maskings, with the error of the mean; what is guessed
+    without swap statuses is that of the first one."""
     shares: dict[str, Any] = {
         name: float(np.mean([getattr(row, name) for row in rows]))
         for name in Figures._fields
-        if name != "worst_unit"
+        if name not in ("worst_unit", "outsider", "expected")
     }
     shares["error"] /= np.sqrt(len(rows))
     return rows[0]._replace(**shares)

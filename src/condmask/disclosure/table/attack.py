@@ -130,7 +130,8 @@ class Attack:
         """Return the figures of each masked column under these schemes, in the masking of that
         number.
 
-        With ``quick`` nothing is learned from the release, and its reader is not tried.
+        With ``quick`` nothing is learned from the release. Its reader is tried on the first masking
+        alone.
         """
         schemes = dict(schemes or self.schemes)
         asked = (number, quick, *map(repr, schemes.values()))
@@ -216,12 +217,13 @@ class Attack:
             self._steps.next()
         # without coins any released values may be those of a stranger
         all_strangers = release._replace(kept=np.zeros_like(release.kept))
-        of_strangers = [] if quick else linked(view, self.learned["record"], all_strangers)
+        blind = not quick and number == 0
+        of_strangers = [] if not blind else linked(view, self.learned["record"], all_strangers)
         result = {}
         for k, column in enumerate(view.columns):
             by_kind = {kind: (self.learned[kind][k], some[k]) for kind, some in tried.items()}
             outside: list[np.ndarray] = []
-            if not quick:
+            if blind:
                 by_record = self.learned["record"][k]
                 outside = [
                     outsider_guess(view, column, release, by_record.fold),

@@ -128,7 +128,7 @@ def _levels(rest: np.ndarray, off: float, most: int) -> Levels | None:
     sums = np.bincount(place, rest, cell.size)[often]
     number = counts[often]
     # cells side by side hold one level
-    level = np.cumsum(np.diff(cell[often], prepend=cell[often][0] - 2.0) > 1.5) - 1
+    level = np.append(0, np.cumsum(np.diff(cell[often]) > 1.5))
     together = np.bincount(level, number)
     if not 1 < together.size <= most:
         return None

@@ -55,13 +55,14 @@ class Relation(NamedTuple):
 
 def resolution(x: np.ndarray) -> float:
     """Return the largest power of ten of which all values are multiples; else a millionth of the
-    median."""
+    median of those that are not zero."""
     present = x[~np.isnan(x)]
     for places in range(-3, 7):
         scaled = present * 10.0**places
         if np.allclose(scaled, np.rint(scaled), rtol=1e-12, atol=1e-6):
             return float(10.0**-places)
-    return 1e-6 * float(np.median(np.abs(present)))
+    size = np.abs(present)
+    return 1e-6 * float(np.median(size[size > 0.0]))
 
 
 def multiples(x: np.ndarray, numbers: Columns) -> Iterator[Derived]:
