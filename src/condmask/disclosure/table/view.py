@@ -166,9 +166,12 @@ class View:
         self._gathered: dict[str, list[Derived]] = {}
         columns = []
         for name, gathering in gatherings.items():
-            for source in (pairs, _multiples):
-                for each in source(encoded, filled[name], 0.51 * steps[name]):
-                    gathering.offer(each)
+            slack = 0.51 * steps[name]
+            for each in (
+                *pairs(encoded, filled[name], slack),
+                *multiples(filled[name], encoded.numbers),
+            ):
+                gathering.offer(each)
             chosen = gathering.selected()
             relations = exact(filled[name], gathering.equal, encoded.numbers, steps[name])
             numbers = encoded.numbers | {each.text: each.values for each in chosen}
@@ -176,8 +179,7 @@ class View:
             self._gathered[name] = chosen
             dense = matrix_of(numbers, encoded.n)
             half = self.folds.records % 2
-            codes = list(encoded.codes.values())[:MAX_TREE_CODES]
-            everything = np.column_stack((dense, *codes))
+            everything = _with_codes(dense, encoded)
             known = [
                 with_identifiable(each, filled[name], steps[name], everything, half)
                 for each in relations
@@ -202,8 +204,9 @@ class View:
         return columns
 
 
-def _multiples(encoded: Encoded, x: np.ndarray, tolerance: float) -> Iterable[Derived]:
-    return multiples(x, encoded.numbers)
+def _with_codes(dense: np.ndarray, encoded: Encoded) -> np.ndarray:
+    """Return numbers and some codes side by side, as a small tree takes them."""
+    return np.column_stack((dense, *list(encoded.codes.values())[:MAX_TREE_CODES]))
 
 
 def _filled(x: np.ndarray) -> np.ndarray:
