@@ -1,4 +1,28 @@
-"""Conditional masking of numerical data, and estimation from masked data."""
+"""Conditional masking of numerical data, and estimation from masked data.
+
+The publisher masks columns of a table or a file; nothing is released that shows too much:
+
+    release = cm.mask_table(frame, "income")             # or cm.mask_file
+    release.write("released.parquet")
+
+The analyst has the masked file, and estimates the originals with honest errors:
+
+    release = cm.read_release("released.parquet")
+    release.columns                                      # names; release["income"] is an estimate
+    release.summary()                                    # mean, s.d., quartiles of masked columns
+    release.correlations("age")                          # with each other and with "age"
+    income = release["income"]
+    income.mean_interval()                               # also quantile_, cdf_, gini_interval, ...
+    income.group_by("region").mean()                     # also median, quantile, cdf
+    income.group_means("sex").difference("male", "female")
+    income.income_statistics()                           # poverty, S80/S20, Gini, Theil
+    income.regress(["age", "sex"])                       # release.regress: masked regressors
+    design = cm.Design(weights="w", clusters="psu", strata="stratum")
+    income.with_design(design).mean_interval()
+
+The researcher compares schemes: cm.risk, cm.plan, cm.simulate, cm.compare.
+Schemes are cm.ReverseMapping, cm.ConditionalMasking and others; `help` of a name has examples.
+"""
 
 from importlib import import_module
 from typing import TYPE_CHECKING, Any

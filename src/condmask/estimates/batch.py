@@ -13,7 +13,13 @@ from condmask.estimates.base import Shared
 from condmask.masking.scheme import Scheme
 from condmask.row_labels import has_index, refuse_other_order
 
-OF_ONE_SAMPLE = ("summary", "cdf_band", "plot_cdf")  # methods that batches refuse
+OF_ONE_SAMPLE = (
+    "summary",
+    "describe",
+    "group_by",
+    "cdf_band",
+    "plot_cdf",
+)  # methods that batches refuse
 # fields of intervals that differ between replicates
 REPLICATED_FIELDS = (
     *("low", "high", "standard_error", "estimate", "records", "note", "notes"),

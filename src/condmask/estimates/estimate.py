@@ -15,10 +15,8 @@ from condmask.designs.design import Design
 from condmask.errors import ArgumentError, warn
 from condmask.estimates.bands import Bands
 from condmask.estimates.designed import DesignEstimate
-from condmask.estimates.domains import DomainEstimates
 from condmask.estimates.functionals import Functionals
-from condmask.estimates.income import IncomeEstimates
-from condmask.estimates.linear import LinearEstimates
+from condmask.estimates.grouped import GroupEstimates
 from condmask.estimates.mapped import ColumnFunction, function_of_records, mapped_name
 from condmask.estimates.moments import Moments
 from condmask.estimates.pairs import Pairs
@@ -38,12 +36,11 @@ from condmask.row_labels import labels_of_some
 
 SUMMARY_QUANTILES = tuple(k / 10 for k in range(1, 10))
 SelectedLabels = str | float | list[str | float]  # one label of a column, or several
+QUARTILES = (0.25, 0.5, 0.75)
 WHOLE_ROWS = "True or False for each record"
 
 
-class Estimate(
-    Functionals, Bands, Moments, LinearEstimates, Pairs, IncomeEstimates, DomainEstimates
-):
+class Estimate(Functionals, Bands, Moments, Pairs, GroupEstimates):
     r"""Estimates about the original variable from its masked values and the published scheme.
 
     Created by the `estimate` method of a scheme, from records or `Counts`. For a 2-D array its
@@ -171,6 +168,21 @@ class Estimate(
         return Intervals(
             names, low, high, error, estimate, level, target, about, records, ("statistic",), notes
         )
+
+    def describe(self, quantiles: ArrayLike = QUARTILES) -> Intervals:
+        """Return the number of records, mean, standard deviation and quartiles: `summary` under
+        the name of data frames.
+
+        Parameters
+        ----------
+        quantiles : array_like
+            Probabilities.
+
+        Returns
+        -------
+        Intervals
+        """
+        return self.summary(quantiles)
 
     def part(self, rows: ArrayLike | Mapping[str, SelectedLabels]) -> Self:
         r"""Estimate from some of the records, which must be whole strata.
@@ -325,14 +337,7 @@ class Estimate(
 
         Examples
         --------
-        >>> import numpy as np
-        >>> import condmask as cm
-        >>> rng = np.random.default_rng(1)
-        >>> x, village = rng.normal(100.0, 15.0, 4_000), np.repeat(np.arange(200), 20)
-        >>> scheme = cm.ConditionalMasking(0.3, 10.0)
-        >>> surveyed = scheme.estimate(scheme.mask(x, rng=3)).with_design(cm.Design(clusters=village))
-        >>> bool(surveyed.mean_interval().low < 100.0 < surveyed.mean_interval().high)
-        True
+        See `Design`.
         """
         return DesignEstimate(
             self.scheme,
@@ -341,6 +346,7 @@ class Estimate(
             origin=self.origin,
             name=self.name,
             read=self._read_column,
+            column=self.column,
             design=design,
         )
 

@@ -21,11 +21,12 @@ from condmask.inference.interval import Target, check_interval_options
 from condmask.publish import regression
 from condmask.publish.columns import ColumnSource, Frame, MaskedColumn
 from condmask.publish.log import Log, Where
+from condmask.publish.overview import Overview
 from condmask.publish.schemes import OWN_SCHEMES as OWN_SCHEMES
 from condmask.publish.write import write_table
 
 
-class Release(Mapping[str, Estimate]):
+class Release(Overview):
     """Maps masked columns to the estimates of their originals.
 
     Made by `mask_table`, `mask_file` and `read_release`.
@@ -148,6 +149,15 @@ class Release(Mapping[str, Estimate]):
             masked = MaskedColumn(self.source, column, self._published)
             self._estimates[column] = masked.estimate(self._workers, self._column)
         return self._estimates[column]
+
+    def _ipython_key_completions_(self) -> list[str]:
+        """Return the names that a notebook offers within ``release[...]``."""
+        return list(self.schemes)
+
+    @property
+    def columns(self) -> list[str]:
+        """The names of all columns, masked or in clear; of the masked ones after a dry run."""
+        return list(self.schemes if self._source is None else self._source.names)
 
     def __contains__(self, column: object) -> bool:
         return column in self.schemes  # without an estimate
