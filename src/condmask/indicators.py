@@ -57,6 +57,26 @@ def indicators(
     }
 
 
+def of_formula(values: Any) -> dict[str, np.ndarray] | None:
+    """Return the columns of a matrix that formulaic or patsy made, by the names that it gave them;
+    None for anything else.
+
+    Of two sides the right one is taken. A sparse matrix becomes columns.
+    """
+    matrix: Any = values[1] if isinstance(values, tuple) and len(values) == 2 else values
+    maker = type(matrix).__module__.partition(".")[0]
+    if maker == "formulaic":
+        matrix = getattr(matrix, "rhs", matrix)
+        names = matrix.model_spec.column_names
+    elif maker == "patsy":
+        names = matrix.design_info.column_names
+    else:
+        return None
+    table = getattr(matrix, "__wrapped__", matrix)
+    dense = table.toarray() if hasattr(table, "toarray") else np.asarray(table, dtype=np.float64)
+    return {str(name): np.ascontiguousarray(dense[:, k]) for k, name in enumerate(names)}
+
+
 def _first(array: np.ndarray) -> Any:
     """Return the first value that is not missing; None if all are."""
     return next((value for value in array.ravel() if not frames.is_missing(value)), None)

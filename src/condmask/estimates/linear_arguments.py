@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 from condmask import _checks, frames
 from condmask.errors import ArgumentError
 from condmask.estimates.base import Shared
-from condmask.indicators import ColumnsLike, design, indicators, is_text
+from condmask.indicators import ColumnsLike, design, indicators, is_text, of_formula
 from condmask.inference.interval import Target, check_interval_options
 from condmask.labels import groups
 from condmask.linear.chunks import Chunks
@@ -50,7 +50,10 @@ class LinearArguments(Shared):
     ) -> dict[str, np.ndarray | Named]:
         """Return the design matrix by column; a text column given by name becomes indicator
         columns."""
-        given = [W] if isinstance(W, str) else W
+        given: Any = [W] if isinstance(W, str) else W
+        made = of_formula(W)
+        if made is not None:
+            given = {name: made[name] for name in made if not (intercept and name == "Intercept")}
         if isinstance(given, list) and all(isinstance(name, str) for name in given):
             given = dict(zip(given, given, strict=True))
         if not isinstance(given, dict) or not given:

@@ -32,10 +32,9 @@ def function_of_records(
     _checks.require(callable(function), rule, function, ArgumentTypeError)
     if not isinstance(scheme, ReverseMappingScheme):
         raise ArgumentError(
-            "map needs a column released by reverse mapping, got one with noise: a value with "
-            "noise shows a function of the original no longer, and the function of the noise "
-            "cannot be undone record by record; expectation_interval(function) estimates the mean "
-            "of the function"
+            "a function of a masked column needs reverse mapping, got a column with noise: the "
+            "function of a value with noise is not that of the original, and cannot be undone "
+            "record by record; expectation_interval(function) estimates its mean"
         )
     present = ~np.isnan(records.z)
     before = records.z[present]

@@ -61,6 +61,28 @@ def regress_release(
     _checks.require(
         outcome in columns, "outcome must be a column of numbers", outcome, ArgumentTypeError
     )
+    return fit_masked(columns, masked, outcome, level, target)
+
+
+def fit_masked(
+    columns: Mapping[str, np.ndarray | Named],
+    masked: Mapping[str, Estimate],
+    outcome: str,
+    level: float,
+    target: Target,
+) -> Intervals:
+    """Return intervals of the coefficients of a regression with masked columns.
+
+    Parameters
+    ----------
+    columns : mapping of str to ndarray of shape (n,) or Named
+        The regressors and, last, the outcome.
+    masked : mapping of str to Estimate
+        Those of them that are masked, in the same order.
+    outcome : str
+    level : float
+    target : {"population", "file"}
+    """
     positions = [position for position, name in enumerate(columns, 1) if name in masked]
     by_position = dict(zip(positions, masked.values(), strict=True))
     table = Table(columns, masked_regressors(by_position))

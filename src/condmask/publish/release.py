@@ -2,10 +2,13 @@
 
 import os
 from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
-from condmask import _checks, frame_rows
+from numpy.typing import ArrayLike
+
+from condmask import _checks, frame_rows, frames
 from condmask._digits import preformatted
 from condmask.disclosure.audit import refuse_too_few_records
 from condmask.disclosure.choose import Choice
@@ -20,10 +23,12 @@ from condmask.frames import DataFrame
 from condmask.inference.interval import Target, check_interval_options
 from condmask.publish import regression
 from condmask.publish.columns import ColumnSource, Frame, MaskedColumn
+from condmask.publish.formula import regress_by_formula
 from condmask.publish.log import Log, Where
 from condmask.publish.overview import Overview
 from condmask.publish.schemes import OWN_SCHEMES as OWN_SCHEMES
 from condmask.publish.write import write_table
+from condmask.row_labels import refuse_other_order
 
 
 class Release(Overview):
@@ -260,8 +265,11 @@ class Release(Overview):
     def regress(
         self,
         outcome: str,
-        on: str | Sequence[str],
+        on: str | Sequence[str] = (),
         *,
+        data: DataFrame = None,
+        weights: ArrayLike | str | None = None,
+        clusters: ArrayLike | str | None = None,
         confidence_level: float = 0.95,
         target: Target = "population",
     ) -> Intervals:
@@ -270,11 +278,17 @@ class Release(Overview):
         Parameters
         ----------
         outcome : str
-            The column to be explained.
+            The column to be explained; or a formula, ``"income ~ age + C(region) * sex"``, which
+            formulaic reads and `on` is left out (``pip install 'condmask[formula]'``).
         on : str or sequence of str
             The columns that explain it: numbers, or yes and no; for text with 2 to 50 labels,
             indicators of each label but the first in the sorted order. Records that miss a value
             are left out.
+        data : data frame or dict of columns, optional
+            For a formula, columns in clear that the release does not hold, a row for each record.
+        weights, clusters : array_like of shape (n,) or str, optional
+            For a formula with a masked outcome alone: as of `Design`, or clusters as of
+            `Estimate.regress`.
         confidence_level : float
             Of the intervals.
         target : {"population", "file"}
@@ -284,9 +298,9 @@ class Release(Overview):
         Returns
         -------
         Intervals
-            By name of the column, "intercept" first. Ends are infinite where the records do not
-            bound a coefficient, and NaN where several columns were masked together by reverse
-            mapping.
+            By name of the column, or as formulaic names it, "intercept" first. Ends are infinite
+            where the records do not bound a coefficient, and NaN where several columns were masked
+            together by reverse mapping.
 
         Raises
         ------
@@ -308,6 +322,10 @@ class Release(Overview):
         (docs/inference.rst, "Masked regressors"). If the outcome alone is masked, this is
         `Estimate.regress`.
 
+        In a formula a masked column is a term by itself, or after reverse mapping a function of it,
+        as ``log(income)``; columns in clear may be in any terms. Functions such as ``scale`` see
+        the records that have all values.
+
         Examples
         --------
         >>> import numpy as np, pandas as pd
@@ -322,10 +340,31 @@ class Release(Overview):
         True
         """
         level = check_interval_options(confidence_level, target)[0]
+        if isinstance(outcome, str) and "~" in outcome and len(on) == 0:
+            read = self._column if data is None else partial(self._of_table, data)
+            return regress_by_formula(
+                self,
+                outcome,
+                read,
+                weights=weights,
+                clusters=clusters,
+                level=level,
+                target=target,
+            )
+        for name, value in (("data", data), ("weights", weights), ("clusters", clusters)):
+            _checks.require(value is None, f"{name} must be left out without a formula", value)
         names = list(_checks.names([on] if isinstance(on, str) else on, "on"))
         return regression.regress_release(
             self, _checks.text(outcome, "outcome"), names, level, target
         )
+
+    def _of_table(self, data: DataFrame, name: str, as_labels: bool) -> Any:
+        """Return a column of a table of the same records; or of the release, if it is not there."""
+        refuse_other_order({"data": data}, self.source.row_labels)
+        names = [*frames.column_names(data), *frames.level_names(data)]
+        if name in self.schemes or name not in names:
+            return self._column(name, as_labels)
+        return frames.table_column(data, name, levels=True)
 
     def _column(self, name: str, as_labels: bool) -> Any:
         """Return another column, or the estimate of a masked one."""
