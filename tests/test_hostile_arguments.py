@@ -144,6 +144,7 @@ OWN = {  # of calls that take something else by the same name
     "read_column.path": "source.csv",
     "Release.write.path": "written.csv",
     "Counts.merge.other": cm.Counts(SCHEME),
+    "Design.weights": np.ones(N),
 }
 # what takes longest, pictures and searches for attackers; what authors of schemes call; results of
 # calls
@@ -177,6 +178,7 @@ NAMES_LEFT_OUT = {
     "Linkage",
     "Release",
     "Estimate",
+    "DesignEstimate",
     "MethodComparison",
     "StudyResult",
     "dask",
@@ -209,6 +211,7 @@ def functions():
     owners = {
         "ConditionalMasking": SCHEME,
         "Estimate": SCHEME.estimate(X),
+        "DesignEstimate": SCHEME.estimate(X).with_design(cm.Design(weights=np.ones(N))),
         "Release": release,
         "Estimate of rows": SCHEME.estimate([X] * 2),
         "Estimate after reverse mapping": MAPPED.estimate(X),
@@ -217,7 +220,7 @@ def functions():
     for name, owner in owners.items():
         # rows are asked as one is
         kind = cm.Estimate if name.startswith("Estimate") else type(owner)
-        for method, _ in inspect.getmembers(kind, inspect.isroutine):
+        for method, _ in inspect.getmembers(kind, inspect.isfunction):
             if not method.startswith("_") and not METHODS_LEFT_OUT & {*method.split("_")}:
                 yield f"{name}.{method}", getattr(owner, method)
 
@@ -228,8 +231,8 @@ def sound(name, function):
     for key, parameter in inspect.signature(function).parameters.items():
         if parameter.default is parameter.empty and parameter.kind is not parameter.VAR_KEYWORD:
             arguments[key] = OWN.get(f"{name}.{key}", NEEDED.get(key))
-        elif key in ALSO:
-            arguments[key] = ALSO[key]
+        elif f"{name}.{key}" in OWN or key in ALSO:
+            arguments[key] = OWN.get(f"{name}.{key}", ALSO.get(key))
     return SimpleNamespace(function=function, arguments=arguments)
 
 

@@ -9,6 +9,7 @@ task that ran twice has one masking in the release.
 """
 
 import json
+import math
 import operator
 import os
 import secrets
@@ -296,11 +297,19 @@ def _inspected(job: Job, sampled_rows: int, table: ArrowTable) -> InspectedParti
 
 
 def _sample(inspected: Sequence[InspectedPartition]) -> ArrowTable:
-    """Return rows from all partitions, in proportion to their numbers of records."""
+    """Return rows from all partitions, in proportion to their numbers of records.
+
+    The partition of which the fewest rows are at hand, for its size, sets the proportion: a large
+    one must not count less than its records do.
+    """
     records = sum(one.statistics.records for one in inspected)
+    at_hand = [
+        one.sample.num_rows / one.statistics.records for one in inspected if one.statistics.records
+    ]
+    proportion = min([SAMPLE_ROWS / records, *at_hand])
     pieces = []
     for one in inspected:
-        count = -(-SAMPLE_ROWS * one.statistics.records // records)
+        count = math.ceil(proportion * one.statistics.records)
         pieces.append(one.sample.take(in_stretches(one.sample.num_rows, count)))
     return pa.concat_tables(pieces, promote_options="default")
 
