@@ -27,6 +27,7 @@ from condmask.files.parts import Source
 
 N = 1200
 P = ("--p", "0.6", "--sigma", "0.3")
+WIDER = ("--p", "0.6", "--sigma", "0.5")
 SIGMA = ("--p", "0.6", "--sigma", "300")
 MAPPED = (*P, "--scale", "log", "--reverse-mapping")
 SCHEME = cm.ReverseMapping(0.6, 0.3, scale="log")
@@ -626,7 +627,7 @@ def test_wrong_usage(run, tmp_path, words, sentence):
         ),
         (
             (*MASK, "-c", "income", *MAPPED, "--max-risk", "1e9=.5"),
-            "income: an attacker who knows which",
+            "C4 income: an attacker who knows which",
         ),
         (("risk", "one.csv", "-c", "income", *SIGMA, "--d", "-1"), "--d must not be negative"),
         (("estimate", "in.parquet"), "in.parquet holds no scheme"),
@@ -677,14 +678,15 @@ def test_all_that_is_worth_knowing_is_said(run, tmp_path, more):
     rng = np.random.default_rng(7)
     income = rng.lognormal(7.0, 0.5, N).round() * (rng.random(N) > 1.0 / 3.0)
     pd.DataFrame({"income": income, "person": [f"P{3 * k}" for k in range(N)]}).to_csv(
-        tmp_path / "a.csv"
+        tmp_path / "a.csv", index=False
     )
-    words = ("-c", "income", *MAPPED, "--no-log")  # zeros stay under --scale log
+    # zeros stay under --scale log
+    words = ("-c", "income", *WIDER, "--scale", "log", "--reverse-mapping", "--no-log")
 
     code, _, err = run("mask", "NEW/a.csv", "NEW/b.csv", *words, *more)
 
     assert code == 3
-    assert [line.split()[1] for line in err.splitlines()] == ["person", "income:"]
+    assert [line.split()[1] for line in err.splitlines()] == ["C20", "C17"]
 
 
 VALUE = "1204.50 of Ada"

@@ -37,7 +37,8 @@ def column(
     if _of_numpy(values):
         return of_array(values, name, dimensions=dimensions, least=least, finite=finite)
     _checks.in_memory(values, name)
-    values = decoded(values)
+    with _checks.converting(values, name, "an array or a series of numbers"):
+        values = decoded(values)
     series = wrapped(values, series_only=True)
     if series is None:
         given = type(values).__name__

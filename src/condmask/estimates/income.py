@@ -306,7 +306,8 @@ class IncomeEstimates(DomainArguments):
             THEIL: Kind(income.theil, ends.positive),
             DEVIATION: Kind(income.mean_log_deviation(least), ends.positive),
         }
-        names = [statistics] if isinstance(statistics, str) else list(statistics)
+        single = isinstance(statistics, str)
+        names = _checks.names([statistics] if single else statistics, "statistics")
         for name in names:
             _checks.choice(name, "statistics", tuple(known))
         if DEVIATION in names and least is None and not self.scheme.reverse_mapping:

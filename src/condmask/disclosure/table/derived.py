@@ -127,7 +127,7 @@ class Gathering:
         self.equal: list[Derived] = []
         self._x = x
         self._slack = slack
-        self._basis = orthogonal(base)
+        self._basis = orthogonal(base) if base.size else np.empty((z.size, 0))
         self._left = z - self._basis @ (self._basis.T @ z)
         self._rows = np.arange(0, z.size, max(1, z.size // SCREENED_ROWS))
         self._kept: list[tuple[float, Derived]] = []
@@ -155,8 +155,6 @@ class Gathering:
 
 def orthogonal(base: np.ndarray) -> np.ndarray:
     """Return orthogonal columns of length 1 that span those of a matrix."""
-    if not base.size:
-        return base
     sizes, directions = np.linalg.eigh(base.T @ base)
     large = sizes > SINGULAR * sizes[-1]
     return np.asarray(base @ (directions[:, large] / np.sqrt(sizes[large])))
