@@ -339,6 +339,7 @@ def test_groups_are_compared_under_the_design(kind):
     found = means.difference(1, 0)
 
     assert found.standard_error**2 == pytest.approx(expected, rel=1e-4)
+    assert means.test(1, 0).degrees == {"strata": 15, "bootstrap": 17}[kind]
     fit = ESTIMATE.with_design(design).regress({"group": GROUP})
     assert fit["group"].standard_error == pytest.approx(found.standard_error, rel=1e-4)
     at_mean = fit.predict({"group": [1.0]})

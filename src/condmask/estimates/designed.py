@@ -58,7 +58,8 @@ class DesignEstimate(LinearArguments):
         if not name.startswith("_"):
             raise AttributeError(
                 f"{name} takes no design: under a design there are {', '.join(UNDER_DESIGN)}; "
-                "for others take the estimate without it, whose errors know no design"
+                "of the estimate without it weighted_quantile, weighted_cdf and "
+                "income_statistics take weights= and clusters="
             )
         raise AttributeError(name)
 
@@ -182,6 +183,7 @@ class DesignEstimate(LinearArguments):
             tuple(columns),
             degrees=found.degrees,
             joint=found.joint,
+            one_residual=True,  # groups share units, so degrees of freedom do not add up
         )
 
     def regress(

@@ -43,7 +43,7 @@ class Intervals(Compared):
         Gives the covariances of the estimates at some positions; None where they are not known, as
         of a batch.
     one_residual : bool
-        Whether all have the degrees of freedom of one fit.
+        Whether all have the degrees of freedom of one fit or design.
     """
 
     names: list[Any]
