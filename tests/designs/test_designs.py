@@ -344,3 +344,25 @@ def test_groups_are_compared_under_the_design(kind):
     assert fit["group"].standard_error == pytest.approx(found.standard_error, rel=1e-4)
     at_mean = fit.predict({"group": [1.0]})
     assert at_mean.standard_error[0] == pytest.approx(means[1].standard_error, rel=1e-4)
+
+
+def test_distributions_take_weights_and_clusters():
+    scheme = cm.ConditionalMasking(0.3, 4.0, step=0)
+    estimate = scheme.estimate(scheme.mask(X, rng=1, accept="all"))
+    survey = estimate.with_design(cm.Design(weights=WEIGHT, clusters=UNIT))
+    given = {"clusters": UNIT}
+
+    found = survey.quantile_interval([0.3, 0.5])
+    expected = estimate.weighted_quantile(WEIGHT, [0.3, 0.5], **given)
+    assert found.low == pytest.approx(expected.low)
+    found = survey.cdf_interval(25.0)
+    assert found == estimate.weighted_cdf(WEIGHT, 25.0, **given)
+    found = survey.income_statistics("Gini")["Gini"]
+    assert found == estimate.income_statistics("Gini", weights=WEIGHT, **given)["Gini"]
+    found = survey.group_quantiles(GROUP, target="file")[1]
+    assert found == estimate.group_quantiles(GROUP, weights=WEIGHT, target="file")[1]
+
+
+def test_distributions_under_strata_are_refused():
+    with pytest.raises(ValueError, match="cdf_interval must have a design of weights and cluste"):
+        ESTIMATE.with_design(STRATIFIED).cdf_interval(20.0)

@@ -9,6 +9,8 @@ from condmask import _checks
 from condmask.designs.design import COLUMNS, Design
 from condmask.designs.sampled import SampledRecords, sampled_records
 from condmask.errors import ArgumentError
+from condmask.estimates.designed_domains import DesignedDomains
+from condmask.estimates.grouped import GroupEstimates
 from condmask.estimates.linear_arguments import LinearArguments
 from condmask.estimates.regression import Regression
 from condmask.estimates.results import Intervals
@@ -19,10 +21,19 @@ from condmask.linear.design_fit import Designed, design_means, design_regress, d
 from condmask.linear.groups import cross_groups
 from condmask.moments import heavy_tails
 
-UNDER_DESIGN = ("mean_interval", "total", "group_means", "regress")
+UNDER_DESIGN = (
+    "mean_interval",
+    "total",
+    "group_means",
+    "regress",
+    "quantile_interval",
+    "cdf_interval",
+    "group_quantiles",
+    "income_statistics",
+)
 
 
-class DesignEstimate(LinearArguments):
+class DesignEstimate(DesignedDomains, LinearArguments):
     """Estimates about the original from a file that was sampled by a design.
 
     Made by `Estimate.with_design` and ``read_release(path, column, design=design)``. It has the
@@ -31,10 +42,15 @@ class DesignEstimate(LinearArguments):
     Attributes
     ----------
     design : Design
+    estimate : Estimate
+        The estimates without the design.
     """
 
-    def __init__(self, *given: Any, design: Design, **known: Any) -> None:
+    def __init__(
+        self, *given: Any, design: Design, estimate: GroupEstimates, **known: Any
+    ) -> None:
         super().__init__(*given, **known)
+        self.estimate = estimate
         if not isinstance(design, Design):
             raise ArgumentError(f"design must be a Design, got {_checks.in_message(design)}")
         self.design = design
@@ -58,8 +74,7 @@ class DesignEstimate(LinearArguments):
         if not name.startswith("_"):
             raise AttributeError(
                 f"{name} takes no design: under a design there are {', '.join(UNDER_DESIGN)}; "
-                "of the estimate without it weighted_quantile, weighted_cdf and "
-                "income_statistics take weights= and clusters="
+                "the estimate without it has no errors for designs"
             )
         raise AttributeError(name)
 

@@ -328,7 +328,8 @@ class Estimate(Functionals, Bands, Moments, Pairs, GroupEstimates):
         Returns
         -------
         DesignEstimate
-            With means, totals, means of groups and regressions.
+            With means, totals, means of groups and regressions; of designs of weights and
+            clusters alone also quantiles and statistics of income.
 
         Raises
         ------
@@ -348,6 +349,7 @@ class Estimate(Functionals, Bands, Moments, Pairs, GroupEstimates):
             read=self._read_column,
             column=self.column,
             design=design,
+            estimate=self,
         )
 
     # --- private ---
