@@ -24,6 +24,7 @@ from condmask.inference.interval import Target, check_interval_options
 from condmask.publish import regression
 from condmask.publish.columns import ColumnSource, Frame, MaskedColumn
 from condmask.publish.formula import regress_by_formula
+from condmask.publish.joint_columns import JointColumns
 from condmask.publish.log import Log, Where
 from condmask.publish.overview import Overview
 from condmask.publish.schemes import OWN_SCHEMES as OWN_SCHEMES
@@ -31,7 +32,7 @@ from condmask.publish.write import write_table
 from condmask.row_labels import refuse_other_order
 
 
-class Release(Overview):
+class Release(Overview, JointColumns):
     """Maps masked columns to the estimates of their originals.
 
     Made by `mask_table`, `mask_file` and `read_release`.
