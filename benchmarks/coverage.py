@@ -22,7 +22,7 @@ import numpy as np
 from scipy.special import ndtr, ndtri
 
 import condmask as cm
-from benchmarks import cells, coverage_groups
+from benchmarks import cells, coverage_columns, coverage_groups
 from benchmarks.laws import CORRELATION, LAWS, LOG
 from condmask.moments.moment_interval import Sampled
 from condmask.moments.theorem_2_1 import powers_of_rows
@@ -299,6 +299,12 @@ STUDIES = {  # the function, the factors of its cells, and how many files for ea
         (("lognormal", "mixture"), ("permutation", "reverse"), (0.6,), (500, 2_000)),
         400,
     ),
+    "changes": (
+        coverage_columns.changes,
+        ((0.1, 0.6), ("permutation", "sample", "reverse"), (0.3, 0.6), (500, 2_000)),
+        300,
+    ),
+    "logarithms": (coverage_columns.logarithms, ((0.3, 0.6), (500, 2_000)), 300),
     "income": (
         coverage_groups.income,
         (("lognormal",), ("permutation", "reverse"), (0.6,), (500, 2_000)),
