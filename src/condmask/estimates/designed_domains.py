@@ -4,13 +4,14 @@ from typing import Any
 
 from numpy.typing import ArrayLike
 
+from condmask import _checks
 from condmask.designs.design import Design
 from condmask.errors import ArgumentError
 from condmask.estimates.domain_results import DomainIntervals
 from condmask.estimates.grouped import GroupEstimates
 from condmask.estimates.income import STATISTICS
 from condmask.indicators import ColumnsLike
-from condmask.inference.interval import Interval, Target
+from condmask.inference.interval import TARGETS, Interval, Target
 
 NOT_DERIVED = ("strata", "replicate_weights", "population_size", "degrees")
 
@@ -174,4 +175,5 @@ class DesignedDomains:
                     "under which its error is not derived; a design without strata has longer "
                     "errors as a rule"
                 )
-        return self.design.weights, None if target == "file" else self.design.clusters
+        about_file = _checks.choice(target, "target", tuple(TARGETS)) == "file"
+        return self.design.weights, None if about_file else self.design.clusters
