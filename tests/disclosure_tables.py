@@ -362,7 +362,7 @@ def others_of_the_firm():
         {"pay": pay, "firm": firm, "others": others},
         {"pay": mapped(600.0)},
         0.9,
-        "columns in clear",
+        "others of others in firm",
     )
 
 

@@ -210,6 +210,77 @@ def test_totals_of_households_are_shared_out():
     assert known.worst > unknown.worst + 0.05
 
 
+def panel_without_names(persons=500, waves=5):
+    """Each person has a year of birth, a trade and a district that never change, and shows the
+    income of the year before."""
+    stream = np.random.default_rng(11)
+    who = np.repeat(np.arange(persons), waves)
+    level = stream.normal(0.0, 0.35, persons)[:, None]
+    income = np.exp(7.5 + level + stream.normal(0.0, 0.5, (persons, waves + 1))).round()
+    table = {
+        "born": stream.integers(1940, 2000, persons)[who],
+        "trade": stream.integers(0, 12, persons)[who],
+        "district": stream.integers(0, 20, persons)[who],
+        "sex": stream.integers(0, 2, persons)[who],
+        "year": np.tile(np.arange(2016, 2016 + waves), persons),
+        "before": income[:, :-1].ravel(),
+        "income": income[:, 1:].ravel(),
+    }
+    order = stream.permutation(persons * waves)
+    return {name: column[order] for name, column in table.items()}
+
+
+PERSON = ("born", "trade", "district")
+
+
+def test_columns_that_together_name_a_person_join_her_years():
+    # four years of five are told by the year after
+    table = panel_without_names()
+    (row,) = attack_on(table, "income").figures().values()
+
+    assert row.clear > 0.75
+
+
+def test_columns_that_together_name_nobody_join_nothing():
+    table = panel_without_names()
+    stream = np.random.default_rng(12)
+    nobody = table | {name: stream.permutation(table[name]) for name in (*PERSON, "sex")}
+    attack = attack_on(nobody, "income")
+    (row,) = attack.figures().values()
+
+    assert row.clear < row.constant + 0.02
+    assert not any(unit.structural for unit in attack.view.columns[0].units)
+
+
+def transfers(same_reference):
+    """Each transfer is booked twice under a reference; the payee's amount is masked, and stands
+    in clear at the payer's."""
+    stream = np.random.default_rng(13)
+    m = N // 2
+    amount = np.exp(stream.normal(6.0, 0.8, m)).round(2)
+    number = stream.permutation(10**7)[:m]
+    of_payee = number if same_reference else stream.permutation(number)
+    texts = [f"debit ref TX{k:08d}" for k in number] + [f"credit ref TX{k:08d}" for k in of_payee]
+    order = stream.permutation(N)
+    other = np.exp(stream.normal(6.0, 0.8, m)).round(2)
+    table = {
+        "text": np.array(texts),
+        "account": stream.integers(1, 300, N),
+        "paid": np.concatenate((amount, np.full(m, np.nan))),
+        "amount": np.concatenate((other, amount)),
+    }
+    return {name: column[order] for name, column in table.items()}
+
+
+def test_a_reference_in_a_text_joins_both_records_that_give_it():
+    # half of the amounts stand at the other record, the constant guess has .08 of the rest
+    (row,) = attack_on(transfers(True), "amount").figures().values()
+    (unrelated,) = attack_on(transfers(False), "amount").figures().values()
+
+    assert row.clear > 0.5
+    assert unrelated.clear < unrelated.constant + 0.02
+
+
 def test_the_unit_of_which_most_is_guessed_is_named_without_its_name():
     stream = np.random.default_rng(11)
     branch = stream.choice(40, N)

@@ -5,20 +5,20 @@ a unit, rises, running sums, means and sizes of units. Those that tell most of a
 beyond what the columns themselves tell, are added to them one by one.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
 
-from condmask.disclosure.table.encode import Columns, Encoded
+from condmask.disclosure.table.encode import Columns, Encoded, column_of
 from condmask.disclosure.table.neighbours import Group, standard
+from condmask.disclosure.table.order import MAX_DERIVING, Within
 
 SIGNS = {"+": np.add, "-": np.subtract, "*": np.multiply, "/": np.divide}
 MAX_PAIRED_COLUMNS = 60
 MAX_PAIRED_ANYWAY = 6  # columns of which each pair is formed, whether it holds in some rows or not
 TRIED_ROWS = 250
 MIN_TRIED_SHARE = 0.05  # of the tried rows, in which a pair must be the masked value
-MAX_DERIVING = 6  # columns whose rises and means are formed
 MIN_PRESENT = 0.3  # of the records
 SCREENED_ROWS = 1_500
 MIN_EQUAL_SHARE = 0.02  # of the screened rows, to be looked at as an exact relation
@@ -63,10 +63,12 @@ def pairs(encoded: Encoded, x: np.ndarray, tolerance: float) -> Iterator[Derived
                         yield Derived(f"{one} {sign} {other}", values)
 
 
-def of_units(encoded: Encoded, units: Sequence[Group], orders: Columns) -> Iterator[Derived]:
-    """Yield what units and orders add to each of some columns."""
-    numbers = dict(list(encoded.numbers.items())[:MAX_DERIVING])
+def of_units(
+    encoded: Encoded, units: Sequence[Group], orders: Columns, of_unit: Mapping[str, Within]
+) -> Iterator[Derived]:
+    """Yield what units and orders, among all and within each unit, add to some columns."""
     for unit in units:
+        by_name, numbers = of_unit[unit.name]
         size = np.bincount(unit.codes)[unit.codes].astype(np.float64)
         yield Derived(f"size of {unit.name}", size)
         for name, x in numbers.items():
@@ -77,8 +79,10 @@ def of_units(encoded: Encoded, units: Sequence[Group], orders: Columns) -> Itera
             yield Derived(f"mean of {name} in {unit.name}", mean)
             # where a column is the mean of the others, this is the value itself
             yield Derived(f"others of {name} in {unit.name}", mean - (size - 1.0) * (x - mean))
-        for by, values in orders.items():
+        for by, values in by_name.items():
             yield from _in_order(numbers, np.lexsort((values, unit.codes)), unit, by)
+    names = sorted(encoded.numbers, key=lambda name: column_of(name) != name)[:MAX_DERIVING]
+    numbers = {name: encoded.numbers[name] for name in names}
     whole = Group("", np.zeros(encoded.n, dtype=np.int64))
     for by, values in orders.items():
         yield from _in_order(numbers, np.lexsort((values, whole.codes)), whole, by)

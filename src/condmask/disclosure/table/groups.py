@@ -1,12 +1,14 @@
 """Find groups that columns in clear form: by a code, by two, by names of each other, by place."""
 
+import re
 from collections.abc import Iterator, Sequence
 from itertools import combinations
 from typing import NamedTuple
 
 import numpy as np
 
-from condmask.disclosure.table.encode import ORDER, Encoded, column_of
+from condmask.disclosure.table.crossing import composites, crossed
+from condmask.disclosure.table.encode import ORDER, PART_OF, Encoded, column_of
 from condmask.disclosure.table.neighbours import Group, Nearest, group, shrunk, standard
 
 RUN = "rows by "  # of so many rows after one another, in the name of a group
@@ -19,6 +21,10 @@ MAX_UNIT_RECORDS = 300.0
 MAX_KEYS = 12
 MAX_PLAIN_UNITS = 4
 MAX_UNITS = 5
+MAX_REFERENCES = 1
+MIN_REFERRING = 1.5  # records that give the same reference, by record
+MAX_REFERRING = 50.0
+REFERENCE = re.compile(re.escape(PART_OF) + r"\d+\)$")  # a part of a text, by its place
 MAX_ALIKE_NUMBERS = 4  # in which units may be alike as well
 MIN_NAMED_SHARE = 0.25  # of the records, that name others
 MIN_NAMED_RECORDS = 0.03  # of the records, that others name
@@ -38,16 +44,15 @@ def groups_of(encoded: Encoded) -> list[Group]:
     levels = {name: int(codes.max(initial=-1)) for name, codes in single.items()}
     paired = sorted(single, key=lambda name: -levels[name])[:MAX_PAIRED]
     found = [group(name, codes) for name, codes in single.items()]
-    for one, other in combinations(paired, 2):
-        if column_of(one) != column_of(other):
-            found.append(group(f"{one} x {other}", crossed(single[one], single[other])))
-    return [*found, *_pointers(encoded), *_mirrors(encoded, single)]
-
-
-def crossed(one: np.ndarray, other: np.ndarray) -> np.ndarray:
-    """Return a code for each pair of codes, -1 where either is missing."""
-    pair = one * (int(other.max(initial=0)) + 1) + other
-    return np.where((one < 0) | (other < 0), -1, pair)
+    pairs = {
+        (one, other): group(f"{one} x {other}", crossed(single[one], single[other]))
+        for one, other in combinations(paired, 2)
+        if column_of(one) != column_of(other)
+    }
+    together = composites(encoded, pairs)
+    known = {each.name for each in together}
+    found += [each for each in pairs.values() if each.name not in known]
+    return [*found, *_pointers(encoded), *_mirrors(encoded, single), *together]
 
 
 def _pointers(encoded: Encoded) -> Iterator[Group]:
@@ -195,8 +200,22 @@ def ranked(groups: Sequence[Group], z: np.ndarray, encoded: Encoded) -> Ranked:
     units += plain
     rest = [each for a, b, each in small_groups if max(a, b) > MIN_UNIT_GAIN]
     units += [each for each in rest if RUN not in each.name]
+    units = _distinct([*_distinct(units)[:MAX_UNITS], *_referring(groups)])
     alike_groups = [each for a, b, each in by_masked if max(a, b) > MIN_GROUP_GAIN]
-    return Ranked(keys, _distinct(units)[:MAX_UNITS], alike_groups)
+    return Ranked(keys, units, alike_groups)
+
+
+def _referring(groups: Sequence[Group]) -> list[Group]:
+    """Return the groups by a part of a text that most evenly put a few records side by side, as a
+    reference does that a payer and a payee give."""
+    found = []
+    for each in groups:
+        sizes = each.sizes
+        of_record = float(np.sum(sizes * sizes)) / each.codes.size
+        if REFERENCE.search(each.name) and MIN_REFERRING < of_record < MAX_REFERRING:
+            found.append((float(np.std(sizes)) / float(np.mean(sizes)), each))
+    found.sort(key=lambda one: one[0])
+    return [each for _, each in found[:MAX_REFERENCES]]
 
 
 def _is_small(each: Group) -> bool:

@@ -3,12 +3,20 @@
 An order that tells nothing is left alone, so that the verdict on a table does not depend on it.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
 
 import numpy as np
 
-from condmask.disclosure.table.encode import ORDER, Columns, Encoded
-from condmask.disclosure.table.neighbours import Stretch, shrunk, standard, stretch, stretches
+from condmask.disclosure.table.encode import ORDER, Columns, Encoded, column_of
+from condmask.disclosure.table.neighbours import (
+    Group,
+    Stretch,
+    shrunk,
+    standard,
+    stretch,
+    stretches,
+)
 
 WIDTHS = (1, 4, 16)  # rows before and after
 MIN_GAIN = 0.03  # of the variance of a column, explained by the rows next to each
@@ -20,6 +28,9 @@ MIN_RELATIVE_LIKENESS = 0.8  # of the most alike period
 MAX_COLUMNS = 8
 MAX_ORDERS = 4
 MIN_ORDER_VALUES = 4
+MIN_APART = 0.5  # of the pairs of records after one another in a unit, that an order tells apart
+MIN_WAVE_APART = 0.99  # the same, by a year or a wave
+MAX_DERIVING = 6  # columns whose rises and means in a unit are formed
 MAX_WINDOWS = 6
 MAX_COMPARED_ROWS = 4_000
 
@@ -89,13 +100,59 @@ def orders_of(encoded: Encoded) -> Columns:
     return {name: encoded.numbers[name] for name in many[:MAX_ORDERS]}
 
 
-def windows_of(orders: Columns, units: Columns) -> list[Stretch]:
-    """Return the stretches before and after each record, among all and in its unit."""
+class Within(NamedTuple):
+    """Numbers in clear that differ among the records of a unit.
+
+    Attributes
+    ----------
+    orders : dict of str to ndarray
+        Those by which its records may follow one another.
+    numbers : dict of str to ndarray
+        Those of which means and rises are formed.
+    """
+
+    orders: Columns
+    numbers: Columns
+
+
+def within(encoded: Encoded, unit: Group, orders: Columns) -> Within:
+    """Return the numbers that differ among the records of a unit: a person's date of birth does
+    not.
+
+    Of orders, those come first by which records of a unit never tie, though they have few levels
+    in all, as a wave or a year has; then those that serve all records. Of numbers, columns come
+    before parts of columns.
+    """
+    order = np.argsort(unit.codes, kind="stable")
+    same = unit.codes[order][1:] == unit.codes[order][:-1]
+    neighbours = max(int(np.count_nonzero(same)), 1)
+    is_wave = {}
+    for name, x in encoded.numbers.items():
+        ordered = x[order]
+        apart = np.count_nonzero((ordered[1:] != ordered[:-1]) & same) / neighbours
+        if apart > MIN_APART:
+            is_wave[name] = apart > MIN_WAVE_APART and name in encoded.codes
+    by = [name for name in orders if name in is_wave]
+    by += [name for name in is_wave if name not in orders]
+    by.sort(key=lambda name: not is_wave[name])
+    whole_first = sorted(is_wave, key=lambda name: column_of(name) != name)
+    return Within(
+        {name: encoded.numbers[name] for name in by[:MAX_ORDERS]},
+        {name: encoded.numbers[name] for name in whole_first[:MAX_DERIVING]},
+    )
+
+
+def windows_of(
+    orders: Columns, units: Sequence[Group], of_unit: Mapping[str, Within]
+) -> list[Stretch]:
+    """Return the stretches before and after each record, among all and in its unit, by the orders
+    of each."""
     found = []
-    for unit, codes in units.items():
-        where = f" in {unit}" if unit else ""
-        for by, values in orders.items():
-            found += stretches(f"next by {by}{where}", codes, values, WIDTHS)
+    for by, values in orders.items():
+        found += stretches(f"next by {by}", np.zeros(values.size, dtype=np.int64), values, WIDTHS)
+    for unit in units:
+        for by, values in of_unit[unit.name].orders.items():
+            found += stretches(f"next by {by} in {unit.name}", unit.codes, values, WIDTHS)
     return found
 
 

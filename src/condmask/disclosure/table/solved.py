@@ -101,15 +101,19 @@ class Chain(NamedTuple):
 
 
 def chain_of(
-    x: np.ndarray, numbers: Columns, units: Sequence[np.ndarray], orders: Columns
+    x: np.ndarray,
+    numbers: Columns,
+    units: Sequence[tuple[np.ndarray, Columns]],
+    orders: Columns,
 ) -> Chain | None:
-    """Return the chain along which columns in clear carry values best; None if they hardly do."""
+    """Return the chain along which columns in clear carry values best, among all or within
+    units, of which codes and orders are given; None if they hardly do."""
     telling = np.column_stack((np.empty((x.size, 0)), *list(numbers.values())[:MAX_CARRYING]))
     best = None
     least = MAX_LEFT * float(np.std(x))
-    everyone = np.zeros(x.size, dtype=np.int64)
-    for codes in (everyone, *units):
-        for by in orders.values():
+    everyone = (np.zeros(x.size, dtype=np.int64), orders)
+    for codes, by_name in (everyone, *units):
+        for by in by_name.values():
             order = np.lexsort((by, codes))
             first, size = runs(codes[order])
             place = np.arange(x.size) - np.repeat(first, size)

@@ -17,6 +17,7 @@ from condmask.disclosure.table.order import (
     period,
     telling,
     windows_of,
+    within,
 )
 from condmask.disclosure.table.relations import (
     Relation,
@@ -34,7 +35,7 @@ MIN_IDENTIFIABLE = 0.05  # of the records
 MAX_BASE_COLUMNS = 60
 MAX_TREE_CODES = 30  # that may say where a relation holds
 RUNS = (2, 3, 4, 5, 6, 8, 10, 12)  # rows after one another that may be a unit
-MAX_DERIVED_UNITS = 6
+MAX_DERIVED_UNITS = 7
 WINDOW_UNITS = 3  # in which records before and after are looked at
 FOLD_MIX = np.uint64(0x9E3779B97F4A7C15)
 
@@ -157,10 +158,10 @@ class View:
             for name, x in filled.items()
         }
         units = _together(ranking.units for ranking in rankings.values())
-        everyone = {"": np.zeros(encoded.n, dtype=np.int64)}
-        in_units = {each.name: each.codes for each in units[:WINDOW_UNITS]}
-        windows = windows_of(self.orders, everyone | in_units)
-        for each in of_units(encoded, units[:MAX_DERIVED_UNITS], self.orders):
+        units = units[:MAX_DERIVED_UNITS]
+        of_unit = {each.name: within(encoded, each, self.orders) for each in units}
+        windows = windows_of(self.orders, units[:WINDOW_UNITS], of_unit)
+        for each in of_units(encoded, units, self.orders, of_unit):
             for gathering in gatherings.values():
                 gathering.offer(each)
         self._gathered: dict[str, list[Derived]] = {}
@@ -198,7 +199,12 @@ class View:
                     own_units,
                     dense,
                     known,
-                    chain_of(filled[name], encoded.numbers, [*in_units.values()], self.orders),
+                    chain_of(
+                        filled[name],
+                        encoded.numbers,
+                        [(each.codes, of_unit[each.name].orders) for each in units[:WINDOW_UNITS]],
+                        self.orders,
+                    ),
                 )
             )
         return columns
