@@ -19,12 +19,14 @@ reveal_type(release)
 reveal_type(estimate)
 reveal_type(cm.mask_table({"income": [1.0, 2.0]}, ["income"]))
 reveal_type(estimate.mean())
+reveal_type(estimate.mean_interval().low)
 """
 EXPECTED = [
     "condmask.publish.release.Release",
     "condmask.estimates.estimate.Estimate",
     "condmask.publish.release.Release",
     "float",
+    "float | ndarray",
 ]
 
 

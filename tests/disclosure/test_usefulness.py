@@ -114,7 +114,8 @@ def test_columns_masked_together_have_a_sigma_each():
     _, texts = masked(table, schemes)
     found = dict(re.search(r"pass sigma=(\S+) for (\S+)$", text).groups()[::-1] for text in texts)
 
-    assert [text.partition(":")[0] for text in texts] == list(found) == ["x", "y"]
+    assert list(found) == ["x", "y"]
+    assert [text.partition(":")[0] for text in texts] == ["C23 x", "C23 y"]
     changed = {
         name: usefulness.with_sigma(schemes[name], float(sigma)) for name, sigma in found.items()
     }
@@ -170,6 +171,33 @@ def test_where_no_sigma_passes_columns_are_to_be_left_out(most, monkeypatch):
         )
 
 
+@pytest.mark.parametrize(
+    ("scheme", "step"),
+    [
+        (cm.ConditionalMasking(0.6, 70.0), 2.0**-9),  # the power of two below .003
+        (cm.ConditionalMasking(0.6, 70.0, step=0.5), 0.5),
+        (cm.ConditionalMasking(0.6, 70.0, decimals=1), 0.1),
+    ],
+)
+def test_another_sigma_changes_a_default_step_and_no_other(scheme, step):
+    other = usefulness.with_sigma(scheme, 3.0)
+    assert other.sigma == 3.0
+    assert other.step == pytest.approx(step, rel=1e-12)
+    assert (other.p, other.decimals, other.rounds) == (0.6, scheme.decimals, scheme.rounds)
+
+
+def test_another_sigma_changes_nothing_else_of_reverse_mapping():
+    other = usefulness.with_sigma(MAPPED, 3.0)
+    assert other.to_dict() == MAPPED.to_dict() | {"sigma": 3.0}
+
+
+def test_who_accepts_wide_noise_is_not_warned_of_it():
+    release, said = masked(EVEN, NOISE, accept="C23")
+    assert said == []
+    assert release.accepted == ("C23",)
+    assert len(masked(EVEN, NOISE, accept="C22")[1]) == 1
+
+
 @pytest.mark.parametrize("options", [{}, {"part_rows": 500}, {"accept": "all"}])
 @pytest.mark.parametrize("kind", ["csv", "parquet"])
 @pytest.mark.filterwarnings("ignore:.*aggregate_ends", f"error:.*{SAID}")
@@ -202,7 +230,7 @@ def test_the_command_says_it_and_what_it_names_passes(tmp_path, capsys):
     words += ["--reverse-mapping", "--aggregate-ends", "3"]
     assert main([*words, "--sigma", "3", "--dry-run"]) == 3
     said = capsys.readouterr().err
-    assert re.search(f"^warning: x: {SAID}", said, re.MULTILINE)
+    assert re.search(f"^warning: C23 x: {SAID}", said, re.MULTILINE)
     sigma = re.search(r"pass --sigma (\S+)$", said, re.MULTILINE)[1]
 
     assert main([*words, "--sigma", sigma]) == 0

@@ -67,16 +67,21 @@ def audit_figures_and_findings(case: Case) -> tuple[dict[str, Figures], list[Fin
     return judged.figures, [
         each._replace(remedy=narrow.text, change=narrow.change)
         if each.code == "C4"
-        else _with_strongest(case, each)
+        else _with_strongest(case, judged, each)
         for each in judged.findings
     ]
 
 
-def _with_strongest(case: Case, finding: Finding) -> Finding:
-    """Return a warning that columns in clear tell much, with the name of the one that tells
-    most."""
+def _with_strongest(case: Case, judged: "Judged", finding: Finding) -> Finding:
+    """Return a warning that values are told, with the column in clear that tells most of them.
+
+    Where released values tell more than columns in clear do, only more noise helps.
+    """
     if finding.code not in TOLD_CODES:
         return finding
+    row = judged.figures[finding.column]
+    if finding.code == "C13" and row.outsider - row.clear > row.clear - row.constant:
+        return finding._replace(remedy="pass a larger sigma")
     most = [name for name in _by_strength(case.attack, [finding.column]) if name != ORDER]
     return finding._replace(remedy=f"coarsen or drop {most[0]}") if most else finding
 

@@ -97,7 +97,7 @@ CODES: dict[str, Code] = {
     "C13": Code(
         False,
         "the release alone tells much more of the values than one guess for all",
-        "coarsen or drop the columns that tell most",
+        "coarsen or drop the columns that tell most, or a wider sigma",
     ),
     "C14": Code(
         False,

@@ -18,7 +18,7 @@ from typing import NamedTuple
 import numpy as np
 
 from condmask.disclosure.audit import audit_table
-from condmask.disclosure.policy import Limits
+from condmask.disclosure.policy import Finding, Limits
 from condmask.disclosure.unmasked import Table, clear_of
 from condmask.errors import ReleaseWarning, warn
 from condmask.frames import DataFrame
@@ -35,6 +35,7 @@ from condmask.reverse_mapping.pseudo_values import (
 )
 from condmask.strata import values_by_pool
 
+WIDE_NOISE = "C23"  # the code of the finding
 MAX_VARIANCE_FACTOR = 5.0  # N^2; a larger one gets a warning
 # largest N of schemes that are suggested, the more useful one first
 MAX_SUGGESTED_N = (MAX_VARIATION_UNWARNED, float(np.sqrt(MAX_VARIANCE_FACTOR)))
@@ -67,7 +68,12 @@ class UnmaskedRelease(NamedTuple):
 
 
 def warn_of_use(release: UnmaskedRelease) -> None:
-    """Warn of each column of which hardly any group mean or regression could be estimated."""
+    """Warn of each column of which hardly any group mean or regression could be estimated.
+
+    A publisher who accepts the code of this finding is not warned.
+    """
+    if release.limits is not None and WIDE_NOISE in release.limits.accepted:
+        return
     schemes = release.schemes
     table = release.table
     variation = {name: variation_of(table, name, scheme) for name, scheme in schemes.items()}
@@ -77,7 +83,8 @@ def warn_of_use(release: UnmaskedRelease) -> None:
     with_clear = table._replace(clear=clear_of(release.frame, table.values))
     remedy = _remedy(release._replace(table=with_clear), list(wide))
     for name, times in wide.items():
-        warn(f"{name}: {_loss(times, schemes[name])}; {remedy[name]}", ReleaseWarning, about=name)
+        finding = Finding(WIDE_NOISE, name, _loss(times, schemes[name]), remedy[name])
+        warn(str(finding), ReleaseWarning, about=name)
 
 
 def variation_of(table: Table, name: str, scheme: SwapScheme) -> float:
