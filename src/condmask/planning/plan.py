@@ -135,7 +135,6 @@ def plan(
         Examples
         --------
         >>> import numpy as np
-    from numpy.typing import ArrayLike
         >>> import condmask as cm
         >>> x = np.random.default_rng(1).laplace(10, 1000, 5_000)
         >>> found = cm.plan(x, max_risk={500: 0.45}, p=[0.3, 0.6], sigma=[500.0, 1000.0, 2000.0])

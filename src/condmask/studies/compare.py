@@ -195,7 +195,6 @@ def compare(
         Examples
         --------
         >>> import numpy as np
-    from numpy.typing import ArrayLike
         >>> import condmask as cm
         >>> x = np.random.default_rng(1).lognormal(7.0, 0.5, 1000)
         >>> found = cm.compare(x, cm.ConditionalMasking(0.6, 500.0), d=200.0, replications=20, rng=1)
