@@ -198,6 +198,21 @@ def mask(
         if job.limits:
             job.audit_sample(_sample(inspected), read_rows)
         metadata = job.metadata_of(statistics)
+    _write(partitions, destination, job, schema, metadata, inspected)
+    used_log.enter(destination, entry, job.accepted)
+    return released_in(destination)
+
+
+def _write(
+    partitions: Sequence[DaskPartition],
+    destination: Path,
+    job: Job,
+    schema: ArrowSchema,
+    metadata: Published,
+    inspected: Sequence[InspectedPartition],
+) -> None:
+    """Mask all partitions and publish their files; refuse a frame that changed since its
+    inspection."""
     with publishing(destination) as hidden:
         attempts = hidden / ".attempts"
         attempts.mkdir(parents=True)
@@ -208,11 +223,9 @@ def mask(
         unified("ddf", [one.schema for one in masked], {})
         _move_files(masked, hidden, destination)
         shutil.rmtree(attempts)
-        sums = {name: [one.sums[name][0] for one in masked] for name in schemes}
+        sums = {name: [one.sums[name][0] for one in masked] for name in job.schemes}
         manifest = metadata._replace(sums=sums).to_dict()
         (hidden / MANIFEST).write_text(json.dumps(manifest))
-    used_log.enter(destination, entry, job.accepted)
-    return released_in(destination)
 
 
 def _move_files(masked: Sequence[MaskedPartition], folder: Path, destination: Path) -> None:

@@ -1,8 +1,9 @@
 """The command ``condmask check``: all that a release needs, and one command line that passes."""
 
 import shlex
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 from cyclopts import Parameter
 
@@ -17,6 +18,10 @@ from condmask.cli.options import (
 )
 from condmask.cli.shell_form import in_shell, options_of, scheme_options
 from condmask.cli.text import UsageError, audit_progress, say
+
+if TYPE_CHECKING:
+    from condmask.disclosure.figures import Figures
+    from condmask.publish.settling import Step
 
 MASKED_SUFFIX = "-masked"  # of the name of the file that is suggested
 
@@ -133,13 +138,20 @@ def check(
     words = [command_line(place, target, passed, fixed)]
     words += [f"--max-risk {shlex.quote(each)}" for each in max_risk or ()]
     command = " ".join(words)
+    _show(output, command, steps, ready.figures)
+
+
+def _show(
+    output: Output, command: str, steps: Sequence["Step"], figures: Mapping[str, "Figures"]
+) -> None:
+    """Show a command that passes, with the steps that led to it and the figures of its release."""
     result = {
         "command": command,
         "steps": [{"text": step.text, "reasons": list(step.reasons)} for step in steps],
-        "figures": {name: row._asdict() for name, row in ready.figures.items()},
+        "figures": {name: row._asdict() for name, row in figures.items()},
     }
     lines = [f"settled: {step.text}" for step in steps]
-    for name, row in ready.figures.items():
+    for name, row in figures.items():
         lines.append(
             f"{name}: guessed to within a tenth of the spread by a constant {row.constant:.1%}, "
             f"by columns in clear {row.clear:.1%}, with all coins known {row.worst:.1%}"

@@ -203,38 +203,9 @@ class Bands(Shared):
         """
         from condmask.plot.distribution import distribution_function
 
-        curve = self._curve(confidence_level=confidence_level, target=target, rng=rng)
+        curve = drawn_curve(self, confidence_level=confidence_level, target=target, rng=rng)
         axes: Axes = distribution_function(curve, path, ax)
         return axes
-
-    # --- private ---
-
-    def _curve(
-        self,
-        x: np.ndarray | None = None,
-        *,
-        confidence_level: float = 0.95,
-        target: Target = "population",
-        rng: Randomness = None,
-    ) -> "DrawnCurve":
-        """Return the distribution function and its band for pictures, at ascending points.
-
-        By default points extend from somewhat below the values to somewhat above.
-        """
-        from condmask.plot.distribution import BEYOND, DrawnCurve
-
-        band = self.cdf_band(confidence_level=confidence_level, target=target, rng=rng)
-        if x is None:
-            beyond = BEYOND * (band.x[-1] - band.x[0])
-            x = np.union1d(
-                band.x, np.linspace(band.x[0] - beyond, band.x[-1] + beyond, PICTURE_POINTS)
-            )
-        t = self.sample.monotone(x)
-        ends = np.maximum(t - band.half_width, 0.0), np.minimum(t + band.half_width, 1.0)
-        label = (
-            f"{100 * band.confidence_level:g}% band for {TARGETS[band.target].removeprefix('in ')}"
-        )
-        return DrawnCurve(x, t, *ends, label, self.name)
 
 
 def compare_distributions(a: Bands, b: Bands, *, rng: Randomness = None) -> DistributionComparison:
@@ -327,3 +298,29 @@ def _stream(rng: Randomness) -> np.random.Generator:
     """Return the random numbers of a simulation."""
     random = check_rng(rng)
     return random.stream(0, 0) if isinstance(random, Key) else np.random.default_rng(random)
+
+
+def drawn_curve(
+    estimate: Bands,
+    x: np.ndarray | None = None,
+    *,
+    confidence_level: float = 0.95,
+    target: Target = "population",
+    rng: Randomness = None,
+) -> "DrawnCurve":
+    """Return the distribution function and its band for pictures, at ascending points.
+
+    By default points extend from somewhat below the values to somewhat above.
+    """
+    from condmask.plot.distribution import BEYOND, DrawnCurve
+
+    band = estimate.cdf_band(confidence_level=confidence_level, target=target, rng=rng)
+    if x is None:
+        beyond = BEYOND * (band.x[-1] - band.x[0])
+        x = np.union1d(
+            band.x, np.linspace(band.x[0] - beyond, band.x[-1] + beyond, PICTURE_POINTS)
+        )
+    t = estimate.sample.monotone(x)
+    ends = np.maximum(t - band.half_width, 0.0), np.minimum(t + band.half_width, 1.0)
+    label = f"{100 * band.confidence_level:g}% band for {TARGETS[band.target].removeprefix('in ')}"
+    return DrawnCurve(x, t, *ends, label, estimate.name)

@@ -14,6 +14,7 @@ import numpy as np
 from condmask.errors import ArgumentError
 from condmask.estimates.compared import KnownJoint
 from condmask.estimates.estimate import Estimate
+from condmask.estimates.pairs import released_values
 from condmask.estimates.results import Intervals
 from condmask.inference.interval import TARGETS, Target, interval
 from condmask.law import EXACT
@@ -32,7 +33,7 @@ def joint_means(estimates: Mapping[str, Estimate], level: float, target: Target)
     """
     first, *others = estimates.values()
     for other in others:
-        first._released_values(other)  # refuses columns that were not masked together
+        released_values(first, other)  # refuses columns that were not masked together
     z = np.array([each.records.z for each in estimates.values()])
     complete = ~np.isnan(z).any(axis=0)
     n = int(complete.sum())

@@ -209,7 +209,7 @@ class Pairs(Shared):
         """Return the pair of this column and another one, given directly or by name."""
         self._refuse_other_order(other=other)
         other = self._numbers(other, "other", masked=True)
-        w = self._released_values(other)
+        w = released_values(self, other)
         return self.estimator.pair(w, other.estimator if isinstance(other, Pairs) else None)
 
     def _names_with(self, other: OtherColumn) -> tuple[str, str]:
@@ -220,24 +220,27 @@ class Pairs(Shared):
             name = other if isinstance(other, str) else frames.column(other, "other").name
         return self._shown_name, repr(name) if name else "the other column"
 
-    def _released_values(self, other: OtherColumn | Named) -> np.ndarray | Named:
-        """Return the released values of another column, or a reference to the file of the
-        records."""
-        if isinstance(other, Named):
-            return other
-        if not isinstance(other, Pairs):
-            values = frames.column(other, "other").array
-            _checks.same_length(values, "other", self.records.size, "z")
-            return np.asarray(values)
-        group = self.origin.group
-        if self.column and (self.column, group) == (other.column, other.origin.group):
-            raise ArgumentError(f"other must be another column, got {self.column!r} itself")
-        if group is None or group != other.origin.group:
-            raise ArgumentError(
-                "other must have been masked together with this column (mask_table), got groups "
-                f"{group!r} and {other.origin.group!r}"
-            )
-        released = self.records.values_of(other.records)
-        if not isinstance(released, Named):
-            _checks.same_length(released, "other", self.records.size, "z")
-        return released
+
+def released_values(column: Pairs, other: OtherColumn | Named) -> np.ndarray | Named:
+    """Return the released values of another column, or a reference to the file of the records.
+
+    Columns that were not masked together are refused.
+    """
+    if isinstance(other, Named):
+        return other
+    if not isinstance(other, Pairs):
+        values = frames.column(other, "other").array
+        _checks.same_length(values, "other", column.records.size, "z")
+        return np.asarray(values)
+    group = column.origin.group
+    if column.column and (column.column, group) == (other.column, other.origin.group):
+        raise ArgumentError(f"other must be another column, got {column.column!r} itself")
+    if group is None or group != other.origin.group:
+        raise ArgumentError(
+            "other must have been masked together with this column (mask_table), got groups "
+            f"{group!r} and {other.origin.group!r}"
+        )
+    released = column.records.values_of(other.records)
+    if not isinstance(released, Named):
+        _checks.same_length(released, "other", column.records.size, "z")
+    return released

@@ -201,13 +201,27 @@ def regress(
         unknown=ONE_CLUSTER if clusters == 1 else "a record alone determines it",
     )
     sums = Sums(pseudo, chunks, back @ total, residuals, clusters, correction)
-    degrees_of_all = np.full(count, m - count, dtype=np.float64)
-    if options.target == "file":
-        degrees_of_all[:] = pseudo.n - 1.0
-    elif clustered:
-        degrees_of_all[:] = degrees
+    of_tests = _degrees_of_tests(
+        pseudo, options, count, residual_degrees=m - count, of_clusters=degrees
+    )
     joint = FitJoint(sums, options, pseudo.unit / basis.units)
-    return Fit(coefficients, m, basis.kurtoses, degrees_of_all, joint)
+    return Fit(coefficients, m, basis.kurtoses, of_tests, joint)
+
+
+def _degrees_of_tests(
+    pseudo: PseudoValues,
+    options: IntervalOptions,
+    count: int,
+    *,
+    residual_degrees: int,
+    of_clusters: float | np.ndarray,
+) -> np.ndarray:
+    """Return the degrees of freedom of each of `count` coefficients."""
+    if options.target == "file":
+        return np.full(count, pseudo.n - 1.0)
+    if options.clusters is None:
+        return np.full(count, float(residual_degrees))
+    return np.array(np.broadcast_to(of_clusters, count), dtype=np.float64)
 
 
 class FitJoint:

@@ -9,6 +9,7 @@ from condmask import _checks, frames
 from condmask._blocks import evenly_spaced
 from condmask._randomness import Randomness
 from condmask.errors import ArgumentError, ArgumentTypeError
+from condmask.estimates.bands import drawn_curve
 from condmask.missing_codes import numbers_of, released_codes
 from condmask.publish.read import masked_column
 from condmask.publish.release import Release
@@ -96,7 +97,9 @@ def plot_release(
     both = np.concatenate([x, z])
     log = getattr(release.schemes[name], "scale", "linear") == "log" and both.min() > 0.0
     at = (np.geomspace if log else np.linspace)(both.min(), both.max(), CURVE_POINTS)
-    curve = release[name]._curve(at, confidence_level=confidence_level, target="file", rng=rng)
+    curve = drawn_curve(
+        release[name], at, confidence_level=confidence_level, target="file", rng=rng
+    )
     return original_and_release(
         x, z, evenly_spaced(x.size, MAX_DRAWN_RECORDS), curve, log=log, path=path, ax=ax
     )

@@ -322,7 +322,8 @@ def _of_cdf(estimate: Any, design: Design, c: np.ndarray) -> tuple[np.ndarray, n
 
 def _of_moments(first: Any, z: np.ndarray, levels: Sequence[float]) -> np.ndarray:
     """Return both ends of the mean and the standard deviation of all rows, at all levels."""
-    sampled = first._sampled(4)._replace(masked=powers_of_rows(z, 4, first.law.sigma))
+    masked = powers_of_rows(z, 4, first.law.sigma)
+    sampled = Sampled(first.sample.n, first.law, first.scheme.shared_donors, masked)
     found = []
     for target in TARGETS:
         options = sampled, np.array(levels)[:, None], target
@@ -348,7 +349,7 @@ def _of_pairs(
                     moments, scheme.law, None, shared_donors=shared
                 )
             else:
-                pair = estimate._pair(other[rows])
+                pair = estimate.estimator.pair(other[rows], None)
             of_rows = pair_interval.correlation(pair)
             for (k, level), (t, target) in product(enumerate(levels), enumerate(TARGETS)):
                 found[:, k, t, 0, rows] = of_rows.ends(level, target)

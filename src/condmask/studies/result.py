@@ -58,7 +58,7 @@ class StudyResult:
         return len(self.values)
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, StudyResult) and self._state() == other._state()
+        return isinstance(other, StudyResult) and _parts_compared(self) == _parts_compared(other)
 
     def __str__(self) -> str:
         lines = [f"{self.replications:,} replications, seed {self.seed}"]
@@ -176,9 +176,6 @@ class StudyResult:
         except (ValueError, KeyError, TypeError) as error:
             raise ArgumentError(f"path must be a saved StudyResult, got {path}") from error
 
-    def _state(self) -> tuple[Any, ...]:
-        return self.identity, self.seed, self.columns, self.values.tobytes()
-
     @cached_property
     @np.errstate(all="ignore")  # infinite, or no number, is what they then are
     def _figures(self) -> dict[str, np.ndarray]:
@@ -210,3 +207,8 @@ class StudyResult:
             "rmse_se": rmse_se,
         }
         return {name: np.ma.filled(figure, np.nan) for name, figure in figures.items()}
+
+
+def _parts_compared(result: StudyResult) -> tuple[object, ...]:
+    """Return all that equal results have in common."""
+    return result.identity, result.seed, result.columns, result.values.tobytes()

@@ -37,6 +37,7 @@ MAX_TREE_CODES = 30  # that may say where a relation holds
 RUNS = (2, 3, 4, 5, 6, 8, 10, 12)  # rows after one another that may be a unit
 MAX_DERIVED_UNITS = 7
 WINDOW_UNITS = 3  # in which records before and after are looked at
+MATCHING_STEPS = 0.51  # steps of a column, within which numbers are equal: half, and rounding
 FOLD_MIX = np.uint64(0x9E3779B97F4A7C15)
 
 
@@ -154,7 +155,7 @@ class View:
         base = _base(encoded)
         steps = {name: resolution(x) for name, x in masked.items()}
         gatherings = {
-            name: Gathering(x, standards[name], base, 0.51 * steps[name])
+            name: Gathering(x, standards[name], base, MATCHING_STEPS * steps[name])
             for name, x in filled.items()
         }
         units = _together(ranking.units for ranking in rankings.values())
@@ -167,13 +168,7 @@ class View:
         self._gathered: dict[str, list[Derived]] = {}
         columns = []
         for name, gathering in gatherings.items():
-            slack = 0.51 * steps[name]
-            for each in (
-                *pairs(encoded, filled[name], slack),
-                *multiples(filled[name], encoded.numbers),
-            ):
-                gathering.offer(each)
-            chosen = gathering.selected()
+            chosen = _chosen(gathering, filled[name], steps[name], encoded)
             relations = exact(filled[name], gathering.equal, encoded.numbers, steps[name])
             numbers = encoded.numbers | {each.text: each.values for each in chosen}
             numbers |= {each.text: each.values for each in relations}
@@ -208,6 +203,18 @@ class View:
                 )
             )
         return columns
+
+
+def _chosen(
+    gathering: Gathering, filled: np.ndarray, step: float, encoded: Encoded
+) -> list[Derived]:
+    """Return the derived columns that tell most of a masked one, pairs and multiples among them."""
+    for each in (
+        *pairs(encoded, filled, MATCHING_STEPS * step),
+        *multiples(filled, encoded.numbers),
+    ):
+        gathering.offer(each)
+    return gathering.selected()
 
 
 def _with_codes(dense: np.ndarray, encoded: Encoded) -> np.ndarray:
