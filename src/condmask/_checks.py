@@ -55,7 +55,8 @@ def converting(value: object, name: str, rule: str) -> Iterator[None]:
 
 
 def real(value: Any, name: str, rule: str) -> float:
-    """Convert a Python or NumPy real number to float; infinities are accepted, booleans rejected."""
+    """Convert a Python or NumPy real number to float; infinities are accepted, booleans
+    rejected."""
     known = isinstance(value, numbers.Real) and not isinstance(value, bool)
     require(known, f"{name} must be {rule}", value, ArgumentTypeError)
     with converting(value, name, rule):

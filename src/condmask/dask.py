@@ -2,10 +2,10 @@
 written by one task.
 
 There are two passes over the frame. In the first, tasks check each partition, and the client
-audits their results and some rows of all of them, as `mask_file` does. In the second, each task masks its
-partition under a key that it draws from the operating system, so that no key travels, and writes a
-file under a name that no other task has. The client renames the files that tasks report to it: a
-task that ran twice has one masking in the release.
+audits their results and some rows of all of them, as `mask_file` does. In the second, each task
+masks its partition under a key that it draws from the operating system, so that no key travels,
+and writes a file under a name that no other task has. The client renames the files that tasks
+report to it: a task that ran twice has one masking in the release.
 """
 
 import json

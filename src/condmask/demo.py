@@ -67,22 +67,28 @@ class Demo:
         width = max(len(row["name"]) for row in self.rows)
         near, by_chance = (f"{share:.0%}" for share in self.near)
         lines = [
-            f"Weekly earnings (dollars) of {self.n:,} husbands, most of them round; US survey of 1991.",
+            f"Weekly earnings (dollars) of {self.n:,} husbands, most of them round; US survey "
+            "of 1991.",
             f"Masked with {self.scheme!r}:",
-            "the masked file has the same amounts, in another order, beside the years of education.",
+            "the masked file has the same amounts, in another order, beside the years of "
+            "education.",
             "",
             f"{'':{width}}  {'original':>10}  {'estimated':>10}  {'95% from':>10}  {'to':>10}",
         ]
         lines += [row_text(row, width) for row in self.rows]
         lines += [
             "",
-            "Statistics of the amounts alone are exact, since the masked file has the same amounts.",
-            "Statistics with education are estimated from masked amounts. The intervals (from, to) are",
+            "Statistics of the amounts alone are exact, since the masked file has the same "
+            "amounts.",
+            "Statistics with education are estimated from masked amounts. The intervals "
+            "(from, to) are",
             "for the population from which the survey was drawn.",
             "",
-            f"Of the masked amounts {near} are less than {NEAR_DOLLARS:.0f} dollars from the original of",
+            f"Of the masked amounts {near} are less than {NEAR_DOLLARS:.0f} dollars from the "
+            "original of",
             f"their record; with amounts assigned at random it would be {by_chance}.",
-            "The column does not show which amounts were swapped. All are published, even the largest.",
+            "The column does not show which amounts were swapped. All are published, even the "
+            "largest.",
         ]
         return "\n".join(lines)
 
@@ -211,7 +217,8 @@ def people() -> "pd.DataFrame":
 
 
 def write_people(path: str) -> int:
-    """Write `people` to a Parquet file that does not exist yet, and return the number of records."""
+    """Write `people` to a Parquet file that does not exist yet, and return the number of
+    records."""
     table = people()
     if Path(path).exists():
         raise FileError(f"{path} exists; name another file")

@@ -82,7 +82,8 @@ class Grid(NamedTuple):
 
 
 def decimal_grid(places: int) -> Grid:
-    """Return the grid of numbers with these decimal places; negative ones are tens, hundreds, ..."""
+    """Return the grid of numbers with these decimal places; negative ones are tens, hundreds,
+    ..."""
     return Grid(1.0, 10.0**places) if places >= 0 else Grid(10.0**-places, 1.0)
 
 

@@ -11,9 +11,10 @@ import numpy as np
 from condmask.grid import Grid
 from condmask.kernels import normal
 
-# The laws of noise, by name. A further one needs a branch in this file, in `distribution/symbol.py`
-# (its characteristic function, and the tail of K) and in `reverse_mapping/mapping.py` (`sums`,
-# `chances`), and its name in `cli/options.py`; `tests/test_law.py` compares them all.
+# The laws of noise, by name. A further one needs a branch in this file, in
+# `distribution/symbol.py` (its characteristic function, and the tail of K) and in
+# `reverse_mapping/mapping.py` (`sums`, `chances`), and its name in `cli/options.py`;
+# `tests/test_law.py` compares them all.
 NOISES = ("normal", "laplace")
 
 # Grids at most this wide (in units of sigma) leave no trace of aliasing in rounded normal noise:
@@ -54,8 +55,8 @@ class Law(NamedTuple):
     def invertible(self) -> bool:
         """Whether the distribution function of the originals can be estimated.
 
-        Without swaps only under Laplace noise, whose inverse is a second derivative; that of normal
-        noise grows without bound.
+        Without swaps only under Laplace noise, whose inverse is a second derivative; that of
+        normal noise grows without bound.
         """
         return self.p > 0.0 or self.noise == "laplace"
 

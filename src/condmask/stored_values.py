@@ -1,4 +1,5 @@
-"""The values of a column in its own type, of which a release under reverse mapping takes each once.
+"""The values of a column in its own type, of which a release under reverse mapping takes each
+once.
 
 Float64 holds the order of nearly all columns, and not the values of all: decimals of 21 digits,
 integers beyond 2^53, dates. Where it does not hold the order either, values have ranks. Means at

@@ -51,8 +51,8 @@ class Pools(NamedTuple):
     order: np.ndarray
 
     def leaders(self) -> np.ndarray:
-        """Return the first row of each record's pool, which does not depend on numbers of pools; -1
-        for a record in no pool.
+        """Return the first row of each record's pool, which does not depend on numbers of pools;
+        -1 for a record in no pool.
         """
         first = self.order[self.first].astype(np.int64)
         return np.asarray(np.append(first, -1)[self.pool])
@@ -105,7 +105,10 @@ def quoted_names(strata: Names) -> str:
 def missing_strata(strata: Names, call: str) -> str:
     """Return the message for strata that a scheme names and that are not given to a call."""
     columns = "that column" if isinstance(strata, str) else "these columns"
-    return f"strata must be given: the scheme names {quoted_names(strata)}, so pass {columns} to {call}()"
+    return (
+        f"strata must be given: the scheme names {quoted_names(strata)}, so pass {columns} "
+        f"to {call}()"
+    )
 
 
 def labels_of(values: StrataValues, strata: Names, n: int, of: str, call: str) -> list[Labels]:
@@ -342,7 +345,8 @@ def with_rare_gaps(
     """Find the records whose gaps fewer than ``least`` records share.
 
     Records of a stratum that is too small as a whole are left out, since gaps are not at fault
-    there. If small strata are pooled, records with one pattern of gaps are counted over all strata.
+    there. If small strata are pooled, records with one pattern of gaps are counted over all
+    strata.
 
     Returns
     -------

@@ -10,7 +10,10 @@ import sys
 import traceback
 from collections.abc import Sequence
 
-BUG = "this is a bug in condmask; please report it with the lines above, which contain no value of the data"
+BUG = (
+    "this is a bug in condmask; please report it with the lines above, which contain no "
+    "value of the data"
+)
 
 WARNED = 3  # the exit code of a release of which there is a warning
 

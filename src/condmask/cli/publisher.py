@@ -1,4 +1,5 @@
-"""The commands of a publisher: each calls the function of its name, with its parameters as options.
+"""The commands of a publisher: each calls the function of its name, with its parameters as
+options.
 
 Heavy modules are imported in a command, and names of the package when they are used, so that
 ``--help`` answers at once.

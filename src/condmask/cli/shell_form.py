@@ -19,9 +19,9 @@ if TYPE_CHECKING:
 # the options of all commands, by the names that Python has for them
 OPTION_NAMES = """
 accept accept_visible_coins again aggregate_ends cdf checkpoint column confidence_level d decimal
-decimals delimiter donors drop dry_run encoding fix force group json keep_metadata known log match max_error
-max_clear max_lift max_record_risk max_risk missing missing_as na nan_policy no_log noise options
-original other out p part_rows people plot quantile range rare_gaps regress released
+decimals delimiter donors drop dry_run encoding fix force group json keep_metadata known log match
+max_error max_clear max_lift max_record_risk max_risk missing missing_as na nan_policy no_log noise
+options original other out p part_rows people plot quantile range rare_gaps regress released
 reverse_mapping round scale shuffle sigma small_strata step strata target units verbose weights
 workers
 """

@@ -61,8 +61,8 @@ def factors_of(
 
 
 def check_replicates(weights: np.ndarray, replicates: np.ndarray, method: str | None) -> None:
-    """Refuse replicate weights that are missing, negative or all 0, and those of Fay's method under
-    another name.
+    """Refuse replicate weights that are missing, negative or all 0, and those of Fay's method
+    under another name.
 
     Parameters
     ----------

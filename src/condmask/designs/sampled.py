@@ -183,7 +183,8 @@ def _fractions(size: Any, strata: Sequence[Any], units: np.ndarray) -> np.ndarra
 def _refuse_single_units(
     strata: Sequence[Any], units: np.ndarray, fraction: np.ndarray, design: Design
 ) -> None:
-    """Refuse strata with one unit, which do not say how units vary, unless it was drawn for sure."""
+    """Refuse strata with one unit, which do not say how units vary, unless it was drawn for
+    sure."""
     one = (units == 1) & (fraction < 1.0)
     single = [strata[k] for k in np.flatnonzero(one).tolist()]
     if not single or design.replicate_weights is not None:

@@ -37,8 +37,8 @@ PRECISE = 1.25  # of the spread: noise that costs little; N of wider noise, at m
 FALLBACK_FACTORS = (1.0, 5.0 / 3.0, 10.0 / 3.0, 5.0, 10.0)
 MAX_UNDONE_RECORDS = 8_192  # from which N is found
 NO_INTERVAL = (
-    "masked together, so relations with {} have estimates without intervals, while group means, and "
-    "correlations with columns in clear and regressions on these, have intervals"
+    "masked together, so relations with {} have estimates without intervals, while group "
+    "means, and correlations with columns in clear and regressions on these, have intervals"
 )
 
 

@@ -114,8 +114,8 @@ def _pool_findings(table: Table, scheme: Any) -> Iterator[Finding]:
         yield Finding("C6", "", text, remedy, change=change)
     elif sizes.size and sizes.min() < SMALL_POOL_RECORDS:
         text = (
-            f"{_pools_in_words(sizes[sizes < SMALL_POOL_RECORDS])}: anyone who knows most of these "
-            "records learns much about the rest"
+            f"{_pools_in_words(sizes[sizes < SMALL_POOL_RECORDS])}: anyone who knows most of "
+            "these records learns much about the rest"
         )
         yield Finding("C16", "", text, f"at least {SMALL_POOL_RECORDS} records are safer")
 
@@ -225,5 +225,8 @@ def _zero_findings(x: np.ndarray, name: str, scheme: Any) -> Iterator[Finding]:
     """Find zeros, which noise on the log scale does not move: kept records show theirs."""
     share = float(np.mean(x[~np.isnan(x)] == 0.0)) if scheme.scale == "log" else 0.0
     if share > MAX_ZERO_SHARE:
-        text = f'{share:.0%} of the values are zero and stay so under scale="log", as all kept records show'
+        text = (
+            f'{share:.0%} of the values are zero and stay so under scale="log", as all '
+            "kept records show"
+        )
         yield Finding("C17", name, text, 'pass scale="linear" where it matters')

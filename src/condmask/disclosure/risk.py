@@ -1,4 +1,5 @@
-"""Measure how closely attackers guess the originals of a column or table, before and after masking."""
+"""Measure how closely attackers guess the originals of a column or table, before and after
+masking."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -57,9 +58,10 @@ def risk(
 
         - "masked value" takes the released value for the original;
         - "mean of masked values" guesses this mean for every record;
-        - "best constant" knows the distribution in the file, and guesses one value for all records;
-        - "columns in clear" has learned from other records to guess a value from these columns, and
-          needs no release;
+        - "best constant" knows the distribution in the file, and guesses one value for all
+          records;
+        - "columns in clear" has learned from other records to guess a value from these
+          columns, and needs no release;
         - "best attacker" has the columns in clear and the release, and knows the scheme and the
           distribution of the data;
         - "knows who was swapped" also knows the swap status of every record.

@@ -259,7 +259,8 @@ class Risk:
         return [row for column in self.columns.values() for row in column.rows()]
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the risk in terms of JSON: "n", "risk" with the rows, "most_exposed", "schemes"."""
+        """Return the risk in terms of JSON: "n", "risk" with the rows, "most_exposed",
+        "schemes"."""
         exposed = {name: column.most_exposed for name, column in self.columns.items()}
         return {
             "n": self.n,
@@ -286,7 +287,8 @@ class Risk:
     def __str__(self) -> str:
         what = "a release" if self._released is None else "this release"
         lines = [
-            f"Share of {self.n:,} records whose value an attacker guesses closer than d, in {what}",
+            f"Share of {self.n:,} records whose value an attacker guesses closer than d, in "
+            f"{what}",
             "",
         ]
         for name, column in self.columns.items():

@@ -132,7 +132,8 @@ def _counted_part(grid: Grid, z: np.ndarray, kind: str) -> Counted:
     if off.size:
         raise ArgumentError(
             f"z must lie on the grid of its scheme, multiples of {grid.step:g}, got "
-            f"{float(off[0])!r} ({off.size} such values); data without a grid have a scheme of step=0"
+            f"{float(off[0])!r} ({off.size} such values); data without a grid have a scheme "
+            "of step=0"
         )
     return counts
 

@@ -1,13 +1,13 @@
 r"""Statistics of income: poverty, ratios, inequality, each with its influence function.
 
 A statistic of a distribution is a value and terms: a function f whose mean over the group, or over
-all records where a threshold comes from these, moves the statistic by its coefficient. So the error
-of a threshold is counted. Densities are slopes of the distribution function over .3 of the distance
-of its quartiles.
+all records where a threshold comes from these, moves the statistic by its coefficient. So the
+error of a threshold is counted. Densities are slopes of the distribution function over .3 of the
+distance of its quartiles.
 
 Foster, Greer and Thorbecke, "A class of decomposable poverty measures", Econometrica 52 (1984)
-761-766; Deville, "Variance estimation for complex statistics and estimators", Survey Methodology 25
-(1999) 193-203 (docs/theory.rst, "Statistics of income").
+761-766; Deville, "Variance estimation for complex statistics and estimators", Survey Methodology
+25 (1999) 193-203 (docs/theory.rst, "Statistics of income").
 """
 
 from collections.abc import Callable
@@ -50,7 +50,8 @@ class Curve(NamedTuple):
         half = HALF_WINDOW * (self.quantile(0.75) - self.quantile(0.25))
         if not half > 0.0:
             raise UndefinedError(
-                "the quartiles of the original must differ for the error of a threshold, got equal ones"
+                "the quartiles of the original must differ for the error of a threshold, got "
+                "equal ones"
             )
         rise = np.diff(np.interp([t - half, t + half], self.x, self.below))[0]
         return float(rise) / (2.0 * half)
@@ -218,8 +219,8 @@ def mean_log_deviation(floor: float | None) -> Measure:
         value = float(np.log(mean)) - group.mean(logarithm)
         if not np.isfinite(value):
             raise ArgumentError(
-                "floor must be a positive number for the mean log deviation of amounts of which some are 0 "
-                "or negative, got None"
+                "floor must be a positive number for the mean log deviation of amounts of "
+                "which some are 0 or negative, got None"
             )
         return Statistic(value, [Term(lambda x: x, 1.0 / mean), Term(logarithm, -1.0)])
 

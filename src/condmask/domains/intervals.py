@@ -2,8 +2,8 @@
 
 About the population the part of the variance that unmasked records have is that under the
 hypothesis y: with S what masking adds for each of N effective records, ``(F - y)^2 = c (S + y (1 -
-y))`` is solved for y, c = t^2 / N. A quantile's interval holds the points at which a rearranged band
-of such intervals contains its probability (docs/theory.rst, "Groups of records").
+y))`` is solved for y, c = t^2 / N. A quantile's interval holds the points at which a rearranged
+band of such intervals contains its probability (docs/theory.rst, "Groups of records").
 """
 
 from typing import NamedTuple

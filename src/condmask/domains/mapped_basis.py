@@ -86,7 +86,8 @@ class MappedBasis:
         if not np.isfinite(f).all():
             row = int(np.flatnonzero(~np.isfinite(f).all(axis=1))[0])
             raise ArgumentError(
-                f"g must be finite at all values of the data, got {f[row][~np.isfinite(f[row])][0]} "
+                "g must be finite at all values of the data, got "
+                f"{f[row][~np.isfinite(f[row])][0]} "
                 f"at {self.x[row]:g}; let g begin with np.maximum or np.minimum"
             )
         return Tables(f, f, f, self.mass @ f)

@@ -44,15 +44,15 @@ def warn_of_unsure(function: str, worths: np.ndarray, explained: Sequence[float]
     few = int(np.count_nonzero((worths >= MIN_WORTH) & (worths < ENOUGH_WORTH)))
     if few:
         warn(
-            f"{function}: {few} of {count} groups are worth fewer than {ENOUGH_WORTH:.0f} unmasked records: "
-            "the ends of their distributions are unsure",
+            f"{function}: {few} of {count} groups are worth fewer than {ENOUGH_WORTH:.0f} "
+            "unmasked records: the ends of their distributions are unsure",
             EstimateWarning,
         )
     edged = int(np.count_nonzero(np.asarray(explained) > MAX_EXPLAINED))
     if edged:
         warn(
-            f"{function}: {edged} of {count} groups nearly end at some value, and that edge is blurred by "
-            "masking: trust the middle of their distributions",
+            f"{function}: {edged} of {count} groups nearly end at some value, and that edge "
+            "is blurred by masking: trust the middle of their distributions",
             EstimateWarning,
         )
     refused = int(np.count_nonzero(worths < MIN_WORTH))

@@ -158,8 +158,10 @@ class NoiseBasis:
         if self._weight[bad].sum() > NEGLIGIBLE_MASS or not np.isfinite(own).all():
             worst = bad[np.argmax(self._weight[bad])] if bad.size else 0
             raise ArgumentError(
-                "g must be finite wherever the estimated distribution has mass, beyond the data too, got "
-                f"{values[worst]} at {self.points[worst]:g}; let g begin with np.maximum or np.minimum"
+                "g must be finite wherever the estimated distribution has mass, beyond the "
+                "data too, got "
+                f"{values[worst]} at {self.points[worst]:g}; let g begin with np.maximum or "
+                "np.minimum"
             )
         values[bad] = 0.0
         return values, own
@@ -281,7 +283,7 @@ def _steps_of_cell(values: np.ndarray, masking: Masking) -> int:
     width = max(width, ceil(float(wide)))
     if width > 1 and width * masking.delta > 1.0 / MIN_CELLS_PER_SIGMA:
         raise ArgumentError(
-            f"z must reach over at most {MAX_CELLS // MIN_CELLS_PER_SIGMA} sigma for distributions of "
-            f"groups, got {(values[-1] - values[0]) * masking.delta:.4g}"
+            f"z must reach over at most {MAX_CELLS // MIN_CELLS_PER_SIGMA} sigma for "
+            f"distributions of groups, got {(values[-1] - values[0]) * masking.delta:.4g}"
         )
     return width

@@ -27,7 +27,8 @@ from condmask.moments import heavy_tails
 from condmask.moments.heavy_tails import UNNAMED
 from condmask.row_labels import has_index, refuse_other_order
 
-# gives another column of a release by its name, as labels or as numbers; or its estimate, if masked
+# gives another column of a release by its name, as labels or as numbers; or its estimate, if
+# masked
 ReadColumn = Callable[[str, bool], Any]
 
 
@@ -93,8 +94,8 @@ class Shared:
             return given
         if self._read_column is None:
             raise ArgumentError(
-                f"{argument} must be a column, got {_checks.in_message(given)}: only the estimates "
-                "of a Release know columns by name"
+                f"{argument} must be a column, got {_checks.in_message(given)}: only the "
+                "estimates of a Release know columns by name"
             )
         column = self._read_column(given, labels)
         in_clear = not isinstance(column, Shared)

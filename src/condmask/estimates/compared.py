@@ -51,7 +51,8 @@ class Compared(Mapping[Any, Interval]):
 
     @property
     def covariance(self) -> Any:
-        """The covariances of the estimates, a pandas data frame with the names in rows and columns.
+        """The covariances of the estimates, a pandas data frame with the names in rows and
+        columns.
 
         Examples
         --------
@@ -127,7 +128,8 @@ class Compared(Mapping[Any, Interval]):
         Parameters
         ----------
         factors : dict
-            A number for each name that takes part, as ``{"north": 0.5, "south": 0.5, "west": -1}``.
+            A number for each name that takes part, as
+            ``{"north": 0.5, "south": 0.5, "west": -1}``.
 
         Returns
         -------
@@ -184,8 +186,8 @@ class Compared(Mapping[Any, Interval]):
     def _known_joint(self) -> Joint:
         if self.joint is None:
             raise ArgumentError(
-                "covariances are known for group_means, group_quantiles, group_cdf and other statistics of "
-                f"groups, and for regress, of one sample; not for {self.about}"
+                "covariances are known for group_means, group_quantiles, group_cdf and other "
+                f"statistics of groups, and for regress, of one sample; not for {self.about}"
             )
         return self.joint
 

@@ -96,7 +96,8 @@ class Combined(NamedTuple):
         return interval(value, error, self.level, self.target, quantity, ends=ends, reason=UNKNOWN)
 
     def ratio(self, quantity: str) -> Interval:
-        """Return the interval of the first estimate over the second, on the scale of logarithms."""
+        """Return the interval of the first estimate over the second, on the scale of
+        logarithms."""
         one, two = self.estimate.tolist()
         error = np.sqrt(np.diag(self.covariance))
         far = multiplier(self.level)

@@ -1,4 +1,5 @@
-"""Estimates of groups one by one: distribution functions, quantiles, means, statistics of income."""
+"""Estimates of groups one by one: distribution functions, quantiles, means, statistics of
+income."""
 
 from typing import NamedTuple
 

@@ -210,7 +210,8 @@ class Estimate(Functionals, Bands, Moments, Pairs, GroupEstimates):
         Within a stratum any record may be the donor of another, so the masked values of a part g
         have the characteristic function
         :math:`\varphi_{Z|g} = p\,\varphi_X + (1-p)\,\varphi_Y \varphi_{X|g}`, and dividing by
-        :math:`\varphi_Y`, which tends to 0, magnifies the errors at high frequencies without bound.
+        :math:`\varphi_Y`, which tends to 0, magnifies the errors at high frequencies without
+        bound.
         Of any other part means are available from `group_means`, and the distribution, as far as
         membership varies smoothly with the original, from `group_cdf` and `group_quantiles`.
 

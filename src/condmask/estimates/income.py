@@ -312,8 +312,8 @@ class IncomeEstimates(DomainArguments):
             _checks.choice(name, "statistics", tuple(known))
         if DEVIATION in names and least is None and not self.scheme.reverse_mapping:
             raise ArgumentError(
-                "floor must be a positive number for the mean log deviation under noise, where the estimated "
-                "distribution reaches beyond the data, got None"
+                "floor must be a positive number for the mean log deviation under noise, "
+                "where the estimated distribution reaches beyond the data, got None"
             )
         if not names:
             raise ArgumentError("statistics must name at least one statistic, got none")

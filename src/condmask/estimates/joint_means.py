@@ -94,7 +94,8 @@ def _noisy(
 
 
 def _mapped(estimates: Mapping[str, Estimate], z: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return the same for two columns after reverse mapping, where the means of the file are known.
+    """Return the same for two columns after reverse mapping, where the means of the file are
+    known.
 
     The covariance is the lesser of that of the released columns and its unbiased estimate. The
     latter would leave the variance of a difference of columns that hardly differ to its error.

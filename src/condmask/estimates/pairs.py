@@ -88,7 +88,8 @@ class Pairs(Shared):
         --------
         >>> import numpy as np
         >>> import condmask as cm
-        >>> x, w = np.random.default_rng(1).multivariate_normal([0, 0], [[1, 0.5], [0.5, 1]], 50_000).T
+        >>> rng = np.random.default_rng(1)
+        >>> x, w = rng.multivariate_normal([0, 0], [[1, 0.5], [0.5, 1]], 50_000).T
         >>> scheme = cm.ConditionalMasking(0.6, 1.0)
         >>> round(scheme.estimate(scheme.mask(x, rng=2)).correlation(w), 1)
         0.5
@@ -192,7 +193,8 @@ class Pairs(Shared):
         --------
         >>> import numpy as np
         >>> import condmask as cm
-        >>> x, w = np.random.default_rng(1).multivariate_normal([0, 0], [[1, 0.5], [0.5, 1]], 50_000).T
+        >>> rng = np.random.default_rng(1)
+        >>> x, w = rng.multivariate_normal([0, 0], [[1, 0.5], [0.5, 1]], 50_000).T
         >>> scheme = cm.ConditionalMasking(0.6, 1.0)
         >>> found = scheme.estimate(scheme.mask(x, rng=2)).correlation_interval(w)
         >>> bool(found.low < 0.5 < found.high < found.low + 0.1)

@@ -1,9 +1,10 @@
 """Read and write files of SPSS (.sav, .zsav) and Stata (.dta) by pyreadstat.
 
-Such a file is read whole. Numbers come as they are stored, dates too: seconds since 14 October 1582
-in SPSS, days and the like since 1960 in Stata. Stata's missing values .a to .z become numbers that
-no data have, and letters again when they are written. Everything else that pyreadstat knows of the
-file is written back: labels, formats, measures, widths, declared missing values and compression.
+Such a file is read whole. Numbers come as they are stored, dates too: seconds since 14 October
+1582 in SPSS, days and the like since 1960 in Stata. Stata's missing values .a to .z become numbers
+that no data have, and letters again when they are written. Everything else that pyreadstat knows
+of the file is written back: labels, formats, measures, widths, declared missing values and
+compression.
 """
 
 import os

@@ -126,8 +126,9 @@ def _write_arrow(sink: Any, tables: Iterable[Any], schema: Any, codecs: Any, not
 
 
 # All formats except CSV. A further one needs its suffixes in `FORMATS`, which the docstring of
-# `mask_file` and docs/files.rst name, and an entry here. It must keep metadata within the file, for
-# the scheme; one that cannot, such as ORC in pyarrow, needs a file beside it (`about.sidecar`).
+# `mask_file` and docs/files.rst name, and an entry here. It must keep metadata within the file,
+# for the scheme; one that cannot, such as ORC in pyarrow, needs a file beside it
+# (`about.sidecar`).
 BINARY: dict[str, Binary] = {
     "Parquet": Binary(_describe_parquet, _parquet_batches, _write_parquet),
     "Arrow": Binary(_describe_arrow, _arrow_batches, _write_arrow),

@@ -1,9 +1,9 @@
 """How several sums of originals with known weights vary together.
 
-Covariances are those of which `variance.variances_of_sums` has the diagonal: given the file ``sum k_i k'_i
-v_i`` less what the donors of a permutation have in common, and over samples the products of the
-contributions of records, or of clusters. They take one more pass over the records, which is made
-when they are needed.
+Covariances are those of which `variance.variances_of_sums` has the diagonal: given the file
+``sum k_i k'_i v_i`` less what the donors of a permutation have in common, and over samples
+the products of the contributions of records, or of clusters. They take one more pass over the
+records, which is made when they are needed.
 
 See docs/inference.rst, "Estimates that are compared".
 """
@@ -21,7 +21,8 @@ Step = Callable[[Chunk], tuple[np.ndarray, np.ndarray]]  # weights and contribut
 
 
 class Sums(NamedTuple):
-    """Sums of originals: what `variances_of_sums` takes, of records and columns with clusters as the last.
+    """Sums of originals: what `variances_of_sums` takes, of records and columns with clusters as
+    the last.
 
     Attributes
     ----------

@@ -10,9 +10,9 @@ the sampling of originals, and F already counts the masking once:
     variance about the population = F + (Q - M).
 
 With replicate weights the statistic of replicate r less that of the full weights is ``sum d_ri
-Zt_i``, which is known, and Q = sum_r c_r (sum_i d_ri Zt_i)^2 holds M = sum_r c_r sum_i d_ri^2 v_i /
-f^2. Since Q - M has the error of both, it is taken as at least e + min(e, the same for records), e
-= sqrt(2/degrees) (M - F), where units are not the records: without masking this bound is 0.
+Zt_i``, which is known, and Q = sum_r c_r (sum_i d_ri Zt_i)^2 holds M = sum_r c_r sum_i d_ri^2 v_i
+/ f^2. Since Q - M has the error of both, it is taken as at least e + min(e, the same for records),
+e = sqrt(2/degrees) (M - F), where units are not the records: without masking this bound is 0.
 
 See docs/designs.rst.
 """
@@ -145,7 +145,8 @@ class DesignSums:
         return np.concatenate([full, design.replicates[chunk.rows].T])
 
     def _products(self, chunk: Chunk) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Return, of all weights, the sums of w x x' and w x Zt; and w x by pool of the full ones."""
+        """Return, of all weights, the sums of w x x' and w x Zt; and w x by pool of the full
+        ones."""
         x = self._statistics.rows(chunk)
         weights = self._all_weights(chunk)
         weighted = weights[:, None, :] * x

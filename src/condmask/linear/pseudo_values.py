@@ -35,8 +35,8 @@ def refuse_small_pools(p: float, size: np.ndarray) -> None:
     if factor <= MIN_FACTOR:
         too_few = int(1.0 + p / (1.0 - p) + ROUNDING_OF_RECORDS)
         raise UndefinedError(
-            f"z must have more than {too_few} records (in each stratum) for a covariance at p={p}, "
-            f"got {n}"
+            f"z must have more than {too_few} records (in each stratum) for a covariance at "
+            f"p={p}, got {n}"
         )
 
 

@@ -151,8 +151,8 @@ def regress(
     *,
     intercept: bool,
 ) -> "Fit":
-    """Regress the original on columns; the coefficient of the constant is the first, if there is an
-    intercept."""
+    """Regress the original on columns; the coefficient of the constant is the first, if there is
+    an intercept."""
     chunks = Chunks(records, *columns.values(), options.clusters)
     basis = Basis(chunks, list(columns), intercept=intercept)
     count = len(basis.back)

@@ -1,4 +1,5 @@
-"""Read schemes of condmask 0.1 and 0.2, where reverse mapping was an option of conditional masking."""
+"""Read schemes of condmask 0.1 and 0.2, where reverse mapping was an option of conditional
+masking."""
 
 from collections.abc import Mapping
 from typing import Any

@@ -1,4 +1,5 @@
-"""Mask by data shuffling (Muralidhar and Sarathy, 2006): redistribute values by simulated ranks."""
+"""Mask by data shuffling (Muralidhar and Sarathy, 2006): redistribute values by simulated
+ranks."""
 
 from dataclasses import dataclass
 from typing import Any, ClassVar

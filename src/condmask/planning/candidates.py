@@ -1,10 +1,10 @@
 """Predict the risk of one scheme for one file, and the standard errors of estimates under it.
 
 Standard errors come from the variance formulas of the estimators (`pairs.pair_variance`,
-`distribution.cdf_variance`). Analysts apply them to released values; here they get the moments, and
-the distribution, that released values are expected to have, so nothing is simulated.
-Relations are functions of a covariance and two variances; the difference between two halves is the
-slope on their indicator.
+`distribution.cdf_variance`). Analysts apply them to released values; here they get the moments,
+and the distribution, that released values are expected to have, so nothing is simulated. Relations
+are functions of a covariance and two variances; the difference between two halves is the slope on
+their indicator.
 
 By reverse mapping, statistics of the column are those of the file, and pseudo-values vary by V(x),
 as of independent draws; that is up to 15% too large in a standard error where noise is wider than

@@ -63,83 +63,84 @@ def plan(
     **options: Any,
 ) -> Plan:
     """Choose p, sigma and noise for a file: risk against errors, computed before anything is
-        masked.
+    masked.
 
-        Parameters
-        ----------
-        x : array_like or series of shape (n,)
-            Original values; missing ones are left out.
-        max_risk : dict of float to float, optional
-            By distance d, the largest share of records that the best attacker of `risk` may guess
-            closer than d.
-        max_record_risk : dict of float to float, optional
-            By distance d, the largest chance for any single record that its released value is nearer
-            than d to its own. For the same `max_risk`, few swaps and wide noise cost least, but leave
-            records that were not swapped most exposed to chance. This cap limits that.
-        max_error : dict of str to float, optional
-            The largest standard error, in the units of the data, of the estimate of "mean", "std",
-            "quantile 0.1" ... "quantile 0.9" and, with `other`, "correlation", "slope" or
-            "difference".
-        d : float or array_like, optional
-            Distances at which risks are computed. By default those of `max_risk` and
-            `max_record_risk`; without caps, a quarter of the standard deviation, to one digit.
-        other : array_like of shape (n,), optional
-            A column that is not masked, for the errors of its correlation with `x`, of the slope of
-            `x` on it, and of the difference in means between the records above its median and the
-            rest.
-        p, sigma : float or sequence of float, optional
-            Values tried in all combinations. By default nine of each, sigma from a tenth of the
-            standard deviation to twice that, or from .05 to 1 on the log scale.
-        reverse_mapping : bool, optional
-            Whether to try schemes with or without reverse mapping; by default both.
-        scale : {"linear", "log"}, optional
-            Scale for schemes with reverse mapping. By default "linear"; for amounts, if `sigma` is
-            left out, "log". Amounts are columns without negative values whose upper half spreads more
-            than twice as far as the lower one (the 10%, 50% and 90% quantiles of those above 0).
-        strata : data frame or dict of columns, optional
-            Columns within whose groups donors are drawn; several are crossed.
-        target : {"population", "file"}
-            What errors in `max_error` and in tables refer to: the population from which the file is a
-            sample, or the original file.
-        **options
-            Others of `ReverseMapping` and `ConditionalMasking`: noise, small_strata, missing (codes are
-            left out of `other`, too), missing_as; and of `ConditionalMasking` alone donors, decimals,
-            step, by default a step that suits the data.
+    Parameters
+    ----------
+    x : array_like or series of shape (n,)
+        Original values; missing ones are left out.
+    max_risk : dict of float to float, optional
+        By distance d, the largest share of records that the best attacker of `risk` may guess
+        closer than d.
+    max_record_risk : dict of float to float, optional
+        By distance d, the largest chance for any single record that its released value is
+        nearer than d to its own. For the same `max_risk`, few swaps and wide noise cost least,
+        but leave records that were not swapped most exposed to chance. This cap limits that.
+    max_error : dict of str to float, optional
+        The largest standard error, in the units of the data, of the estimate of "mean", "std",
+        "quantile 0.1" ... "quantile 0.9" and, with `other`, "correlation", "slope" or
+        "difference".
+    d : float or array_like, optional
+        Distances at which risks are computed. By default those of `max_risk` and
+        `max_record_risk`; without caps, a quarter of the standard deviation, to one digit.
+    other : array_like of shape (n,), optional
+        A column that is not masked, for the errors of its correlation with `x`, of the slope
+        of `x` on it, and of the difference in means between the records above its median and
+        the rest.
+    p, sigma : float or sequence of float, optional
+        Values tried in all combinations. By default nine of each, sigma from a tenth of the
+        standard deviation to twice that, or from .05 to 1 on the log scale.
+    reverse_mapping : bool, optional
+        Whether to try schemes with or without reverse mapping; by default both.
+    scale : {"linear", "log"}, optional
+        Scale for schemes with reverse mapping. By default "linear"; for amounts, if `sigma` is
+        left out, "log". Amounts are columns without negative values whose upper half spreads
+        more than twice as far as the lower one (the 10%, 50% and 90% quantiles of those above
+        0).
+    strata : data frame or dict of columns, optional
+        Columns within whose groups donors are drawn; several are crossed.
+    target : {"population", "file"}
+        What errors in `max_error` and in tables refer to: the population from which the file
+        is a sample, or the original file.
+    **options
+        Others of `ReverseMapping` and `ConditionalMasking`: noise, small_strata, missing
+        (codes are left out of `other`, too), missing_as; and of `ConditionalMasking` alone
+        donors, decimals, step, by default a step that suits the data.
 
-        Returns
-        -------
-        Plan
-            All schemes with risk and errors, the frontier, and up to three suggestions that `mask`
-            accepts for this column, none beaten by another in both mean risk and loss: the "most
-            useful" has the shortest intervals of the schemes that keep the caps; the "safest" has the
-            least risk of those with intervals at most half as long again, or of all where there are
-            caps on errors alone; "balanced" lies between them.
+    Returns
+    -------
+    Plan
+        All schemes with risk and errors, the frontier, and up to three suggestions that `mask`
+        accepts for this column, none beaten by another in both mean risk and loss: the "most
+        useful" has the shortest intervals of the schemes that keep the caps; the "safest" has
+        the least risk of those with intervals at most half as long again, or of all where
+        there are caps on errors alone; "balanced" lies between them.
 
-        Raises
-        ------
-        ValueError
-            If a cap is met by no scheme tried; if names or distances are wrong; if no scheme can mask
-            the data; if values look like codes for missing ones and `missing` does not say whether
-            they are; if the index of `other` or of a column of `strata` has the labels of `x` in
-            another order.
+    Raises
+    ------
+    ValueError
+        If a cap is met by no scheme tried; if names or distances are wrong; if no scheme can
+        mask the data; if values look like codes for missing ones and `missing` does not say
+        whether they are; if the index of `other` or of a column of `strata` has the labels of
+        `x` in another order.
 
-        Notes
-        -----
-        Risks are those of the best attacker of `risk`, of up to 16,384 records in 512 cells. Standard
-        errors follow from the originals by the theorem of docs/inference.rst. By reverse mapping,
-        errors about the file are 0 for statistics of the column alone. Only the chances of rare values
-        are simulated. docs/guide_publisher.rst goes from a file to a decision.
+    Notes
+    -----
+    Risks are those of the best attacker of `risk`, of up to 16,384 records in 512 cells.
+    Standard errors follow from the originals by the theorem of docs/inference.rst. By reverse
+    mapping, errors about the file are 0 for statistics of the column alone. Only the chances
+    of rare values are simulated. docs/guide_publisher.rst goes from a file to a decision.
 
-        Cost: about .03 s a scheme for 100,000 records, and the audits of the schemes suggested.
+    Cost: about .03 s a scheme for 100,000 records, and the audits of the schemes suggested.
 
-        Examples
-        --------
-        >>> import numpy as np
-        >>> import condmask as cm
-        >>> x = np.random.default_rng(1).laplace(10, 1000, 5_000)
-        >>> found = cm.plan(x, max_risk={500: 0.45}, p=[0.3, 0.6], sigma=[500.0, 1000.0, 2000.0])
-        >>> found.best.scheme
-        ReverseMapping(p=0.3, sigma=1000.0, aggregate_ends=3)
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import condmask as cm
+    >>> x = np.random.default_rng(1).laplace(10, 1000, 5_000)
+    >>> found = cm.plan(x, max_risk={500: 0.45}, p=[0.3, 0.6], sigma=[500.0, 1000.0, 2000.0])
+    >>> found.best.scheme
+    ReverseMapping(p=0.3, sigma=1000.0, aggregate_ends=3)
     """
     target = _checks.choice(target, "target", tuple(TARGETS))
     options["strata"] = None if strata is None else tuple(frames.column_names(strata))

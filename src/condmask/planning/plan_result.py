@@ -180,7 +180,8 @@ class Plan:
             scheme, why = next(iter(self.refusals.items()))
             lines += [
                 "",
-                f"no scheme is suggested. Masking refuses {scheme!r}, which has the shortest intervals:",
+                f"no scheme is suggested. Masking refuses {scheme!r}, which has the shortest "
+                "intervals:",
             ]
             lines.append(why)
         return "\n".join(lines)

@@ -96,7 +96,7 @@ class ConditionalMasking(SwapMasking, ConditionalScheme):
     >>> import condmask as cm
     >>> incomes = np.random.default_rng(1).lognormal(10, 0.5, 10_000)
     >>> scheme = cm.ConditionalMasking(p=0.6, sigma=8_000.0)
-    >>> masked = scheme.mask(incomes, rng=2)  # rng is for examples and studies, never for a release
+    >>> masked = scheme.mask(incomes, rng=2)  # rng is for examples, never for a release
     >>> bool(abs(scheme.estimate(masked).mean() / incomes.mean() - 1) < 0.02)
     True
     """

@@ -79,7 +79,8 @@ def _warn_of_labels(source: StatFile, name: str, codes: list[Code]) -> None:
     others = [value for value in numbers if not _within_any(value, [*codes, *LETTERS.values()])]
     if others:
         warn(
-            f"{name} has labels on {len(others)} values that the file does not declare as missing: "
+            f"{name} has labels on {len(others)} values that the file does not declare as "
+            "missing: "
             "declare them (missing=) if they are codes; they label released values otherwise",
             ReleaseWarning,
             about=name,

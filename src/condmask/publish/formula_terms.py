@@ -92,7 +92,8 @@ def parse(text: str, masked: Collection[str]) -> Parsed:
     simple = all(isinstance(side, formulaic.SimpleFormula) for side in sides)
     if not simple or len(sides[0]) != 1 or len(next(iter(sides[0])).factors) != 1:
         raise ArgumentError(
-            f"formula must have one outcome, ~ and one sum of terms, as 'income ~ age', got {text!r}"
+            "formula must have one outcome, ~ and one sum of terms, as 'income ~ age', got "
+            f"{text!r}"
         )
     outcome, *terms = (_term(term, masked) for side in sides for term in side)
     constant = [term for term in terms if str(term) == "1"]

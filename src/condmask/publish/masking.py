@@ -274,7 +274,8 @@ def mask_file(
     log : bool or path
         The list of releases, so that the same values are not released twice unnoticed: the user's
         own (True), none (False), or the one in this file, in which values that another user
-        released are not recognised (docs/files.rst). With `rng`, which is for tests, there is none.
+        released are not recognised (docs/files.rst). With `rng`, which is for tests, there is
+        none.
     again : bool
         Release values that were released before.
     max_clear, max_lift, max_risk

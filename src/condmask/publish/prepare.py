@@ -165,7 +165,8 @@ def _pools_of(
     labels: Sequence[Labels],
     limits: Limits | None,
 ) -> tuple[np.ndarray | None, tuple[str, ...]]:
-    """Return the donor pools; refuse those that the audit finds too small, under the code of these."""
+    """Return the donor pools; refuse those that the audit finds too small, under the code of
+    these."""
     least = least_pool([scheme], limits)
     try:
         return pools_of(scheme, values, labels, least)

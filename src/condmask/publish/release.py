@@ -323,9 +323,9 @@ class Release(Overview, JointColumns):
         (docs/inference.rst, "Masked regressors"). If the outcome alone is masked, this is
         `Estimate.regress`.
 
-        In a formula a masked column is a term by itself, or after reverse mapping a function of it,
-        as ``log(income)``; columns in clear may be in any terms. Functions such as ``scale`` see
-        the records that have all values.
+        In a formula a masked column is a term by itself, or after reverse mapping a function of
+        it, as ``log(income)``; columns in clear may be in any terms. Functions such as ``scale``
+        see the records that have all values.
 
         Examples
         --------
@@ -360,7 +360,8 @@ class Release(Overview, JointColumns):
         )
 
     def _of_table(self, data: DataFrame, name: str, as_labels: bool) -> Any:
-        """Return a column of a table of the same records; or of the release, if it is not there."""
+        """Return a column of a table of the same records; or of the release, if it is not
+        there."""
         refuse_other_order({"data": data}, self.source.row_labels)
         names = [*frames.column_names(data), *frames.level_names(data)]
         if name in self.schemes or name not in names:

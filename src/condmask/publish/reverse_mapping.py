@@ -69,7 +69,7 @@ class ReverseMapping(SwapMasking, ReverseMappingScheme):
     >>> import condmask as cm
     >>> incomes = np.random.default_rng(1).lognormal(10, 0.5, 10_000).round(2)
     >>> scheme = cm.ReverseMapping(p=0.6, sigma=0.3, scale="log", aggregate_ends=3)
-    >>> masked = scheme.mask(incomes, rng=2)  # rng is for examples and studies, never for a release
+    >>> masked = scheme.mask(incomes, rng=2)  # rng is for examples, never for a release
     >>> bool(abs(masked.mean() / incomes.mean() - 1) < 1e-6)
     True
     """

@@ -54,8 +54,8 @@ def report(
     d : float, sequence of float, or dict of them by column, optional
         Distances at which risks are reported, in the units of the data, as for `risk`.
     units : dict of str to str, optional
-        Units of masked columns, ``{"income": "euros a month"}``, shown with figures and on the axes
-        of pictures.
+        Units of masked columns, ``{"income": "euros a month"}``, shown with figures and on the
+        axes of pictures.
     csv : CsvFormat, optional
         The format of the original, as for `mask_file`.
     force : bool
@@ -99,7 +99,8 @@ def report(
     >>> import condmask as cm
     >>> folder = tempfile.TemporaryDirectory()
     >>> here = Path(folder.name)
-    >>> people = pd.DataFrame({"income": np.random.default_rng(1).lognormal(8, 0.5, 2_000).round(2)})
+    >>> income = np.random.default_rng(1).lognormal(8, 0.5, 2_000).round(2)
+    >>> people = pd.DataFrame({"income": income})
     >>> release = cm.mask_table(people, {"income": cm.ConditionalMasking(0.6, 1000.0, decimals=2)})
     >>> cm.report(release, here / "public.html")
     >>> cm.report(release, here / "internal.html", original=people, d=[250, 500])

@@ -28,8 +28,10 @@ from condmask.pairs.theorem_2_5 import DEGREE, PairMoments
 from condmask.reverse_mapping.pseudo_values import ReverseMapped
 
 UNKNOWN_ERROR = (
-    "the error of estimates from columns masked together by reverse mapping is not known: mask one "
-    "of them alone, or fit each of at least 30 parts or strata and take the spread of the estimates"
+    "the error of estimates from columns masked together by reverse mapping is not known: "
+    "mask one "
+    "of them alone, or fit each of at least 30 parts or strata and take the spread of the "
+    "estimates"
 )
 MAX_POWERS = 20  # of T: with more, rounding errors exceed the gain of the polynomial
 MIN_JOINT_P = (

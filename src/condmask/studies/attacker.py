@@ -2,8 +2,8 @@
 
 Anyone who knows the values of a file, and how it is masked, can mask it again and again, and see
 which originals belong to released values like a given one. Here `MIN_RELEASED_VALUES` or more are
-divided into cells of about `CELL_VALUES`; frequent values have a cell of their own. In each cell the
-attacker names the interval of width 2 d that contains most originals, and is scored on other
+divided into cells of about `CELL_VALUES`; frequent values have a cell of their own. In each cell
+the attacker names the interval of width 2 d that contains most originals, and is scored on other
 maskings. This needs no law of a scheme.
 
 Approximation: never better than the best attacker. It falls short because the released values of a

@@ -147,59 +147,61 @@ def compare(
 ) -> MethodComparison:
     """Compare conditional masking with other methods that leave the same risk, on one file.
 
-        Parameters
-        ----------
-        x : array_like of shape (n,)
-            Original values; missing ones are left out.
-        scheme : ConditionalMasking or ReverseMapping
-            The others are tuned to its risk. Its missing codes are
-            left out of both columns; values that look like codes must be declared.
-        d : float
-            A guess closer than d to the true value is a disclosure, in the units of the data.
-        other : array_like of shape (n,), optional
-            A column that is not masked; data shuffling needs it.
-        replications : int
-            Maskings of the file.
-        rng : int, Generator, BitGenerator or SeedSequence, optional
-            The seed, or where it is drawn from, as for `simulate`; the result reports it.
-        workers, progress
-            As for `simulate`.
+    Parameters
+    ----------
+    x : array_like of shape (n,)
+        Original values; missing ones are left out.
+    scheme : ConditionalMasking or ReverseMapping
+        The others are tuned to its risk. Its missing codes are
+        left out of both columns; values that look like codes must be declared.
+    d : float
+        A guess closer than d to the true value is a disclosure, in the units of the data.
+    other : array_like of shape (n,), optional
+        A column that is not masked; data shuffling needs it.
+    replications : int
+        Maskings of the file.
+    rng : int, Generator, BitGenerator or SeedSequence, optional
+        The seed, or where it is drawn from, as for `simulate`; the result reports it.
+    workers, progress
+        As for `simulate`.
 
-        Returns
-        -------
-        MethodComparison
-            Of conditional masking (T_1, T_b), the same with reverse mapping, additive noise (Laplace:
-            the paper's estimator; normal: moments), multiplicative noise, rank swapping, data swapping
-            and data shuffling. The last two have no parameter, so their risk cannot be tuned.
+    Returns
+    -------
+    MethodComparison
+        Of conditional masking (T_1, T_b), the same with reverse mapping, additive noise
+        (Laplace: the paper's estimator; normal: moments), multiplicative noise, rank swapping,
+        data swapping and data shuffling. The last two have no parameter, so their risk cannot
+        be tuned.
 
-        Raises
-        ------
-        ValueError
-            If every record is closer than d to the best guess, so that nothing can be tuned, there are
-            fewer than 10 records, values look like missing codes that the scheme does not declare, or
-            the index of `other` has the labels of `x` in another order.
+    Raises
+    ------
+    ValueError
+        If every record is closer than d to the best guess, so that nothing can be tuned, there
+        are fewer than 10 records, values look like missing codes that the scheme does not
+        declare, or the index of `other` has the labels of `x` in another order.
 
-        Notes
-        -----
-        The risk is that of the best attacker, who knows the scheme and the values of the file but not
-        who has them. The attacker is fitted to simulated maskings and scored on others, in the same
-        way for each method, and reaches some 1% less than the best possible. "masked value" is a naive
-        attacker who takes the masked value for the original: it makes schemes that move each value a
-        little look safe, and those that move some values far look bad. What digits reveal is not
-        included (`audit`). Risks are known to some .002.
+    Notes
+    -----
+    The risk is that of the best attacker, who knows the scheme and the values of the file but
+    not who has them. The attacker is fitted to simulated maskings and scored on others, in the
+    same way for each method, and reaches some 1% less than the best possible. "masked value"
+    is a naive attacker who takes the masked value for the original: it makes schemes that move
+    each value a little look safe, and those that move some values far look bad. What digits
+    reveal is not included (`audit`). Risks are known to some .002.
 
-        Errors are those of masking this fixed file; at most 20,000 of its records, drawn once, are
-        used. A root mean squared error has a Monte Carlo error of some 1/sqrt(2 replications) of
-        itself.
+    Errors are those of masking this fixed file; at most 20,000 of its records, drawn once, are
+    used. A root mean squared error has a Monte Carlo error of some 1/sqrt(2 replications) of
+    itself.
 
-        Examples
-        --------
-        >>> import numpy as np
-        >>> import condmask as cm
-        >>> x = np.random.default_rng(1).lognormal(7.0, 0.5, 1000)
-        >>> found = cm.compare(x, cm.ConditionalMasking(0.6, 500.0), d=200.0, replications=20, rng=1)
-        >>> [row["method"] for row in found.rows][:3]
-        ['conditional masking', 'conditional masking', 'reverse mapping']
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import condmask as cm
+    >>> x = np.random.default_rng(1).lognormal(7.0, 0.5, 1000)
+    >>> scheme = cm.ConditionalMasking(0.6, 500.0)
+    >>> found = cm.compare(x, scheme, d=200.0, replications=20, rng=1)
+    >>> [row["method"] for row in found.rows][:3]
+    ['conditional masking', 'conditional masking', 'reverse mapping']
     """
     if not isinstance(scheme, SwapScheme):
         raise ArgumentTypeError(

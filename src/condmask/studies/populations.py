@@ -154,8 +154,8 @@ class Fixed(Resampled):
 
 
 def paper_population() -> NormalCopula:
-    """Return the population of the paper: Laplace(10, 1000) and Laplace(50, 250), joined by a normal
-    copula with parameter -0.7.
+    """Return the population of the paper: Laplace(10, 1000) and Laplace(50, 250), joined by a
+    normal copula with parameter -0.7.
     """
     from scipy.stats import laplace
 

@@ -77,8 +77,8 @@ class StudyResult:
     __repr__ = __str__
 
     def rows(self) -> list[dict[str, Any]]:
-        """Return a dict for every statistic: mean, bias, RMSE and standard errors, or a risk and its
-        standard error.
+        """Return a dict for every statistic: mean, bias, RMSE and standard errors, or a risk and
+        its standard error.
 
         With S replications the standard error of the bias is the s.d. of the errors over sqrt(S)
         (where the truth is a mean over samples, of the differences from the samples' own
@@ -152,7 +152,8 @@ class StudyResult:
         --------
         >>> import condmask as cm
         >>> schemes = {"masked": cm.ConditionalMasking(0.6, 1000.0)}
-        >>> bias, rmse = cm.simulate(cm.paper_population(), schemes, n=200, replications=40, rng=1).plot()
+        >>> study = cm.simulate(cm.paper_population(), schemes, n=200, replications=40, rng=1)
+        >>> bias, rmse = study.plot()
         >>> bias.get_legend().get_title().get_text()
         'bars: ±2 Monte Carlo standard errors'
         """

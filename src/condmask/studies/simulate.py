@@ -239,7 +239,10 @@ def named_schemes(schemes: GivenStudySchemes) -> dict[str, Scheme]:
         sound, "schemes must be masking schemes, or a dict by name", schemes, ArgumentTypeError
     )
     for name, scheme in by_name.items():
-        rule = "schemes must have no missing codes, no strata and no open ends, since samples have none"
+        rule = (
+            "schemes must have no missing codes, no strata and no open ends, since samples "
+            "have none"
+        )
         _checks.require(
             not (scheme.codes or scheme.strata or open_ends({name: scheme})), rule, scheme
         )

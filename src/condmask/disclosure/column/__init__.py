@@ -1,1 +1,2 @@
-"""Closed forms of a column: the law of originals and released values, rare values, insiders, links."""
+"""Closed forms of a column: the law of originals and released values, rare values, insiders,
+links."""

@@ -69,7 +69,10 @@ class InsiderRisk(NamedTuple):
         for k, *shares in (row.values() for row in self.rows()):
             cells[f"{k:,}"] = [f"{share:.2f}" for share in shares]
         rows = [line(f"{name:>10}", row, head=10, width=20) for name, row in cells.items()]
-        what = f"Share of the unknown values that an insider finds out who knows all others of {self.n:,}"
+        what = (
+            "Share of the unknown values that an insider finds out who knows all others "
+            f"of {self.n:,}"
+        )
         return "\n".join([what, *rows])
 
 

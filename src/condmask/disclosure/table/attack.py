@@ -130,8 +130,8 @@ class Attack:
         """Return the figures of each masked column under these schemes, in the masking of that
         number.
 
-        With ``quick`` nothing is learned from the release. Its reader is tried on the first masking
-        alone.
+        With ``quick`` nothing is learned from the release. Its reader is tried on the first
+        masking alone.
         """
         schemes = dict(schemes or self.schemes)
         asked = (number, quick, *map(repr, schemes.values()))

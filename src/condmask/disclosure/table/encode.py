@@ -2,8 +2,8 @@
 
 A number is itself, a code if it takes few values, and digits and leading or trailing parts if it
 may be an identifier. A text is a code, its tokens, the numbers in it, and the words and pairs of
-words; one that is a date in most rows counts as a date. A date is a number of days and its parts, a
-list its elements and their sum. Nothing depends on the order of the rows.
+words; one that is a date in most rows counts as a date. A date is a number of days and its parts,
+a list its elements and their sum. Nothing depends on the order of the rows.
 """
 
 from collections.abc import Collection, Mapping, Sequence

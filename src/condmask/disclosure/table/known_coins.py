@@ -4,8 +4,8 @@ She works in the office, or digits and ties show her which records were swapped.
 shows a stranger's value, so she guesses it from the columns in clear and from what kept records
 show of the same firm, household, hour or street, and takes the total of a household into account.
 A kept record shows its own value with noise, in each of its masked columns, so she puts these
-together with what she would guess of a swapped one. Where few values are possible, or where columns
-in clear tell which of the swapped values is whose, she takes the one that fits (`links`).
+together with what she would guess of a swapped one. Where few values are possible, or where
+columns in clear tell which of the swapped values is whose, she takes the one that fits (`links`).
 
 Any attack on a release is a part of this one, so a release is judged by it: by how much it adds to
 what the columns in clear tell.

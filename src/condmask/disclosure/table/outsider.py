@@ -1,9 +1,9 @@
 """The outsider: has the release, and nothing else.
 
-A reader downloads the file tonight. She knows the scheme, which is public, and learns from released
-values as if they were originals: of many records, those that were swapped only add noise. What is
-predicted then says who was probably kept, since a kept record shows about what its columns in clear
-predict; learning again from these, a few times, is expectation and maximization over swap
+A reader downloads the file tonight. She knows the scheme, which is public, and learns from
+released values as if they were originals: of many records, those that were swapped only add noise.
+What is predicted then says who was probably kept, since a kept record shows about what its columns
+in clear predict; learning again from these, a few times, is expectation and maximization over swap
 statuses. In the end she guesses a record that was probably kept from both its released value and
 the prediction, and all others from the prediction.
 

@@ -208,7 +208,8 @@ class View:
 def _chosen(
     gathering: Gathering, filled: np.ndarray, step: float, encoded: Encoded
 ) -> list[Derived]:
-    """Return the derived columns that tell most of a masked one, pairs and multiples among them."""
+    """Return the derived columns that tell most of a masked one, pairs and multiples among
+    them."""
     for each in (
         *pairs(encoded, filled, MATCHING_STEPS * step),
         *multiples(filled, encoded.numbers),
