@@ -281,6 +281,22 @@ def test_a_reference_in_a_text_joins_both_records_that_give_it():
     assert unrelated.clear < unrelated.constant + 0.02
 
 
+def test_pay_scales_that_everybody_knows_are_no_link_to_a_swapped_value():
+    # a hint of the grade narrows pay down to few amounts of the scale, without any release
+    stream = np.random.default_rng(15)
+    scale = np.sort(np.exp(7.5 + stream.normal(0.0, 0.5, 40))).round()
+    grade = stream.integers(0, 40, N)
+    hint = np.log(scale)[grade] + stream.normal(0.0, 0.1, N)
+    table = {"hint": hint.round(3), "age": stream.integers(18, 66, N), "pay": scale[grade]}
+    (row,) = attack_on(table, "pay").figures().values()
+    likeliest = np.argmin(np.abs(np.log(scale) - table["hint"][:, None]), axis=1)
+    d = 0.1 * np.log(table["pay"]).std()
+    by_hand = np.mean(np.abs(np.log(scale[likeliest]) - np.log(table["pay"])) < d)
+
+    assert row.clear > by_hand - 0.03
+    assert row.linked < 0.01
+
+
 def test_the_unit_of_which_most_is_guessed_is_named_without_its_name():
     stream = np.random.default_rng(11)
     branch = stream.choice(40, N)

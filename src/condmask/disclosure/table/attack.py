@@ -19,7 +19,7 @@ from condmask.disclosure.scale import D, Line, is_log, line_of
 from condmask.disclosure.table.insider import Learned, learned
 from condmask.disclosure.table.known_coins import Guesses, guesses
 from condmask.disclosure.table.learners import best_window, hits
-from condmask.disclosure.table.links import linked, totals_of
+from condmask.disclosure.table.links import linked, totals_of, with_levels
 from condmask.disclosure.table.outsider import outsider_guess, without_coins
 from condmask.disclosure.table.relations import Relation
 from condmask.disclosure.table.release import Release, draw
@@ -103,11 +103,11 @@ class Attack:
         """Return what is learned without a release, by record and by unit."""
         folds = self.view.folds
         near = [D] * len(self.schemes)
-        result = {"record": learned(self.view, folds.records, near)}
+        result = {"record": with_levels(self.view, learned(self.view, folds.records, near))}
         self._steps.next()
         result["unit"] = result["record"]
         if folds.units is not None:
-            result["unit"] = learned(self.view, folds.units, near)
+            result["unit"] = with_levels(self.view, learned(self.view, folds.units, near))
             self._steps.next()
         return result
 

@@ -63,6 +63,22 @@ def few_values(
     return swapped, kept
 
 
+def with_levels(view: View, learned: Sequence[Learned]) -> list[Learned]:
+    """Return by masked column what was learned without a release, with the likeliest of the few
+    values that are possible, which everybody knows."""
+    result = []
+    for column, known in zip(view.columns, learned, strict=True):
+        rows = np.flatnonzero(column.present)
+        error = max(float(np.mean((known.guess - column.u)[rows] ** 2)), 1e-12)
+        levels = []
+        for possible, counts, _ in _possible(view, column, rows):
+            places = column.line.to(possible)
+            odds = np.log(counts) - (places - known.guess[:, None]) ** 2 / (2.0 * error)
+            levels.append(places[np.arange(column.u.size), np.argmax(odds, axis=1)])
+        result.append(known._replace(tries=[*known.tries, *levels]))
+    return result
+
+
 class Possible(NamedTuple):
     """The few values that each record can have.
 
