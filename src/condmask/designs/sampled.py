@@ -10,11 +10,12 @@ samples by
 See docs/designs.rst.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from condmask import _checks, frames
 from condmask.designs.design import Design
@@ -132,7 +133,7 @@ def sampled_records(design: Design, n: int, read: Read) -> SampledRecords:
     )
 
 
-def _numbers(given: Any, argument: str, n: int) -> np.ndarray:
+def _numbers(given: ArrayLike, argument: str, n: int) -> np.ndarray:
     """Return a column of numbers of the records."""
     column = np.asarray(frames.column(given, argument).array, dtype=np.float64)
     _checks.same_length(column, argument, n, "z")
@@ -147,7 +148,9 @@ def _check_weights(weights: np.ndarray) -> None:
         raise ArgumentError("weights must not all be 0")
 
 
-def _labels(given: Any, argument: str, n: int, read: Read) -> tuple[np.ndarray, list[Any]]:
+def _labels(
+    given: ArrayLike | None, argument: str, n: int, read: Read
+) -> tuple[np.ndarray, list[Any]]:
     """Return the number of each record's label, -1 for none, and the labels; one without any."""
     if given is None:
         return np.zeros(n, dtype=np.int64), [""]
@@ -157,7 +160,9 @@ def _labels(given: Any, argument: str, n: int, read: Read) -> tuple[np.ndarray, 
     return np.asarray(code, dtype=np.int64), list(names)
 
 
-def _fractions(size: Any, strata: Sequence[Any], units: np.ndarray) -> np.ndarray:
+def _fractions(
+    size: float | Mapping[Any, float] | None, strata: Sequence[Hashable], units: np.ndarray
+) -> np.ndarray:
     """Return the share of the population's units that was drawn, by stratum."""
     if size is None:
         return np.zeros(units.size)
@@ -181,7 +186,7 @@ def _fractions(size: Any, strata: Sequence[Any], units: np.ndarray) -> np.ndarra
 
 
 def _refuse_single_units(
-    strata: Sequence[Any], units: np.ndarray, fraction: np.ndarray, design: Design
+    strata: Sequence[Hashable], units: np.ndarray, fraction: np.ndarray, design: Design
 ) -> None:
     """Refuse strata with one unit, which do not say how units vary, unless it was drawn for
     sure."""
@@ -198,7 +203,7 @@ def _refuse_single_units(
     )
 
 
-def _listed(labels: Sequence[Any]) -> str:
+def _listed(labels: Sequence[Hashable]) -> str:
     shown = ", ".join(map(repr, labels[:MAX_LISTED_STRATA]))
     more = len(labels) - MAX_LISTED_STRATA
     return shown + (f" and {more} more" if more > 0 else "")
@@ -228,7 +233,7 @@ def _replicates(
     return np.where(np.isnan(weights)[:, None], 0.0, replicates), factors
 
 
-def _columns_of_array(given: Any, n: int) -> list[np.ndarray]:
+def _columns_of_array(given: ArrayLike, n: int) -> list[np.ndarray]:
     array = _checks.column(given, "replicate_weights", dimensions=(2,), least=0)
     if len(array) != n:
         raise ArgumentError(

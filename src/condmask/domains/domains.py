@@ -7,7 +7,6 @@ a record adds its weight times what the part's mean lies above the group's (docs
 """
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 
@@ -65,10 +64,10 @@ class Domains:
         pools: Sequence[tuple[Basis, np.ndarray]],
         atom: np.ndarray,
         count: int,
-        weights: Any,
+        weights: np.ndarray | None,
         *,
         shared_donors: bool,
-        clusters: Any = None,
+        clusters: np.ndarray | None = None,
     ) -> None:
         self.shared_donors = shared_donors
         self.pools = [
@@ -82,7 +81,7 @@ class Domains:
         if clusters is not None:
             self.clusters = Clusters([clusters[rows] for _, rows in pools], self.pools)
 
-    def group(self, atoms: Any) -> Group:
+    def group(self, atoms: int | np.ndarray) -> Group:
         """Return the group of the records of some atoms."""
         coefficients = np.zeros(self.count)
         coefficients[atoms] = 1.0

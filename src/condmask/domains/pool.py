@@ -34,7 +34,9 @@ class PoolAtoms:
         Sums of weights, and of their squares.
     """
 
-    def __init__(self, basis: Basis, atom: np.ndarray, weights: Any, count: int) -> None:
+    def __init__(
+        self, basis: Basis, atom: np.ndarray, weights: np.ndarray | None, count: int
+    ) -> None:
         self.basis = basis
         self.n = basis.n
         self.atom = atom

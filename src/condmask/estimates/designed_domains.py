@@ -1,5 +1,6 @@
 """Estimates distributions under a sampling design of weights and clusters."""
 
+from collections.abc import Sequence
 from typing import Any
 
 from numpy.typing import ArrayLike
@@ -128,7 +129,7 @@ class DesignedDomains:
 
     def income_statistics(
         self,
-        statistics: Any = STATISTICS,
+        statistics: str | Sequence[str] = STATISTICS,
         *,
         share: float = 0.6,
         confidence_level: float = 0.95,

@@ -4,6 +4,7 @@ from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from condmask import _checks, frames
 from condmask.domains.basis import Basis
@@ -13,7 +14,8 @@ from condmask.domains.noise_basis import NoiseBasis
 from condmask.errors import ArgumentError
 from condmask.estimates.linear_arguments import LinearArguments
 from condmask.grid import default_step, grid_of
-from condmask.inference.interval import UndefinedError
+from condmask.indicators import ColumnsLike
+from condmask.inference.interval import Target, UndefinedError
 from condmask.labels import groups
 from condmask.linear.groups import cross_groups
 from condmask.linear.variance import IntervalOptions
@@ -110,12 +112,12 @@ class DomainArguments(LinearArguments):
 
     def _request(
         self,
-        labels: Any,
-        weights: Any,
-        clusters: Any,
-        target: Any,
-        confidence_level: Any,
-        population_size: Any,
+        labels: ColumnsLike | None,
+        weights: ArrayLike | None,
+        clusters: ArrayLike | None,
+        target: Target,
+        confidence_level: float,
+        population_size: float | None,
     ) -> Request:
         """Return the groups that arguments describe; None for labels is one group of all."""
         given = {"labels": labels, "weights": weights, "clusters": clusters}
@@ -136,7 +138,12 @@ class DomainArguments(LinearArguments):
         return self._grouped(code, names, columns, w, options)
 
     def _grouped(
-        self, code: np.ndarray, names: list[Any], columns: Any, w: Any, options: IntervalOptions
+        self,
+        code: np.ndarray,
+        names: list[Any],
+        columns: tuple[str, ...],
+        w: np.ndarray | None,
+        options: IntervalOptions,
     ) -> Request:
         count = len(names)
         domains = Domains(
@@ -165,7 +172,9 @@ class DomainArguments(LinearArguments):
             self._left_out(int(records.sum())),
         )
 
-    def _coded(self, labels: Any, size: int) -> tuple[np.ndarray, list[Any], tuple[str, ...]]:
+    def _coded(
+        self, labels: ColumnsLike | None, size: int
+    ) -> tuple[np.ndarray, list[Any], tuple[str, ...]]:
         """Return the group of each record, the labels of the groups, and the names of columns."""
         if labels is None:
             return np.zeros(size, np.int64), [""], ()
@@ -176,7 +185,7 @@ class DomainArguments(LinearArguments):
             raise ArgumentError("labels must give at least one record a group, got none")
         return np.asarray(code), list(names), tuple(columns)
 
-    def _sampling_weights(self, weights: Any) -> np.ndarray:
+    def _sampling_weights(self, weights: ArrayLike) -> np.ndarray:
         """Return weights as numbers, none negative."""
         given = self._by_name(weights, "weights")
         w = frames.column(given, "weights").array.astype(np.float64)
@@ -186,7 +195,7 @@ class DomainArguments(LinearArguments):
         return np.asarray(w)
 
 
-def _without_gaps(options: IntervalOptions) -> Any:
+def _without_gaps(options: IntervalOptions) -> np.ndarray | None:
     """Return the clusters of records; one whose cluster is missing, which has no weight, is one by
     itself."""
     code = options.clusters

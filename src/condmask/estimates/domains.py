@@ -1,9 +1,9 @@
 """Distributions of groups of records, and with weights: quantiles, shares, means of functions."""
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from condmask import _checks
 from condmask.domains import ends
@@ -12,7 +12,8 @@ from condmask.estimates.domain_request import DomainArguments, Request
 from condmask.estimates.domain_results import DomainIntervals
 from condmask.estimates.domain_rows import GroupFigures, GroupRows
 from condmask.estimates.domain_table import Layout, rows_of, with_errors
-from condmask.estimates.functionals import checked_function
+from condmask.estimates.functionals import UserFunction, checked_function
+from condmask.indicators import ColumnsLike
 from condmask.inference.interval import Interval, Target
 
 QUANTITY_OF_CDF = "the distribution function"
@@ -23,11 +24,11 @@ class DomainEstimates(DomainArguments):
 
     def group_quantiles(
         self,
-        labels: Any,
-        q: Any = 0.5,
+        labels: ColumnsLike,
+        q: ArrayLike = 0.5,
         *,
-        weights: Any = None,
-        clusters: Any = None,
+        weights: ArrayLike | None = None,
+        clusters: ArrayLike | None = None,
         target: Target = "population",
         confidence_level: float = 0.95,
         population_size: float | None = None,
@@ -100,11 +101,11 @@ class DomainEstimates(DomainArguments):
 
     def group_cdf(
         self,
-        labels: Any,
-        t: Any,
+        labels: ColumnsLike,
+        t: ArrayLike,
         *,
-        weights: Any = None,
-        clusters: Any = None,
+        weights: ArrayLike | None = None,
+        clusters: ArrayLike | None = None,
         target: Target = "population",
         confidence_level: float = 0.95,
         population_size: float | None = None,
@@ -155,11 +156,11 @@ class DomainEstimates(DomainArguments):
 
     def group_expectation(
         self,
-        labels: Any,
-        g: Callable[[Any], Any],
+        labels: ColumnsLike,
+        g: UserFunction,
         *,
-        weights: Any = None,
-        clusters: Any = None,
+        weights: ArrayLike | None = None,
+        clusters: ArrayLike | None = None,
         target: Target = "population",
         confidence_level: float = 0.95,
         population_size: float | None = None,
@@ -215,10 +216,10 @@ class DomainEstimates(DomainArguments):
 
     def weighted_quantile(
         self,
-        weights: Any,
-        q: Any = 0.5,
+        weights: ArrayLike,
+        q: ArrayLike = 0.5,
         *,
-        clusters: Any = None,
+        clusters: ArrayLike | None = None,
         target: Target = "population",
         confidence_level: float = 0.95,
         population_size: float | None = None,
@@ -270,10 +271,10 @@ class DomainEstimates(DomainArguments):
 
     def weighted_cdf(
         self,
-        weights: Any,
-        t: Any,
+        weights: ArrayLike,
+        t: ArrayLike,
         *,
-        clusters: Any = None,
+        clusters: ArrayLike | None = None,
         target: Target = "population",
         confidence_level: float = 0.95,
         population_size: float | None = None,

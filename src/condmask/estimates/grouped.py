@@ -1,12 +1,13 @@
 """Estimates of groups by the names of data frames: ``income.group_by("region").mean()``."""
 
-from collections.abc import Callable
-from typing import Any, TypedDict, Unpack
+from collections.abc import Sequence
+from typing import TypedDict, Unpack
 
 from numpy.typing import ArrayLike
 
 from condmask.estimates.domain_results import DomainIntervals
 from condmask.estimates.domains import DomainEstimates
+from condmask.estimates.functionals import UserFunction
 from condmask.estimates.income import STATISTICS, IncomeEstimates
 from condmask.estimates.linear import LinearEstimates
 from condmask.estimates.results import Intervals
@@ -85,20 +86,20 @@ class GroupedEstimate:
         """Return the medians: `Estimate.group_quantiles`."""
         return self.estimate.group_quantiles(self.labels, 0.5, **self.options)
 
-    def quantile(self, q: Any = 0.5) -> DomainIntervals:
+    def quantile(self, q: ArrayLike = 0.5) -> DomainIntervals:
         """Return quantiles: `Estimate.group_quantiles`."""
         return self.estimate.group_quantiles(self.labels, q, **self.options)
 
-    def cdf(self, t: Any) -> DomainIntervals:
+    def cdf(self, t: ArrayLike) -> DomainIntervals:
         """Return the shares at or below t: `Estimate.group_cdf`."""
         return self.estimate.group_cdf(self.labels, t, **self.options)
 
-    def expectation(self, g: Callable[[Any], Any]) -> DomainIntervals:
+    def expectation(self, g: UserFunction) -> DomainIntervals:
         """Return means of a function of the original: `Estimate.group_expectation`."""
         return self.estimate.group_expectation(self.labels, g, **self.options)
 
     def income_statistics(
-        self, statistics: Any = STATISTICS, *, share: float = 0.6
+        self, statistics: str | Sequence[str] = STATISTICS, *, share: float = 0.6
     ) -> DomainIntervals:
         """Return poverty and inequality: `Estimate.group_income_statistics`."""
         return self.estimate.group_income_statistics(

@@ -1,7 +1,9 @@
 """Statistics of income: poverty, ratios, inequality, of all records and of groups."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
+
+from numpy.typing import ArrayLike
 
 from condmask import _checks
 from condmask.domains import ends, income
@@ -13,6 +15,7 @@ from condmask.estimates.domain_request import DomainArguments
 from condmask.estimates.domain_results import DomainIntervals
 from condmask.estimates.domain_rows import GroupFigures, GroupRows
 from condmask.estimates.domain_table import Layout, Of, rows_of
+from condmask.indicators import ColumnsLike
 from condmask.inference.interval import Target
 
 RATE = "poverty rate"
@@ -38,12 +41,12 @@ class IncomeEstimates(DomainArguments):
 
     def income_statistics(
         self,
-        statistics: Any = STATISTICS,
+        statistics: str | Sequence[str] = STATISTICS,
         *,
         share: float = 0.6,
         floor: float | None = None,
-        weights: Any = None,
-        clusters: Any = None,
+        weights: ArrayLike | None = None,
+        clusters: ArrayLike | None = None,
         target: Target = "population",
         confidence_level: float = 0.95,
         population_size: float | None = None,
@@ -105,13 +108,13 @@ class IncomeEstimates(DomainArguments):
 
     def group_income_statistics(
         self,
-        labels: Any,
-        statistics: Any = STATISTICS,
+        labels: ColumnsLike,
+        statistics: str | Sequence[str] = STATISTICS,
         *,
         share: float = 0.6,
         floor: float | None = None,
-        weights: Any = None,
-        clusters: Any = None,
+        weights: ArrayLike | None = None,
+        clusters: ArrayLike | None = None,
         target: Target = "population",
         confidence_level: float = 0.95,
         population_size: float | None = None,
@@ -151,11 +154,11 @@ class IncomeEstimates(DomainArguments):
 
     def group_poverty(
         self,
-        labels: Any,
+        labels: ColumnsLike,
         share: float = 0.6,
         *,
-        weights: Any = None,
-        clusters: Any = None,
+        weights: ArrayLike | None = None,
+        clusters: ArrayLike | None = None,
         target: Target = "population",
         confidence_level: float = 0.95,
         population_size: float | None = None,
@@ -209,10 +212,10 @@ class IncomeEstimates(DomainArguments):
 
     def group_gini(
         self,
-        labels: Any,
+        labels: ColumnsLike,
         *,
-        weights: Any = None,
-        clusters: Any = None,
+        weights: ArrayLike | None = None,
+        clusters: ArrayLike | None = None,
         target: Target = "population",
         confidence_level: float = 0.95,
         population_size: float | None = None,
@@ -248,11 +251,11 @@ class IncomeEstimates(DomainArguments):
 
     def group_lorenz(
         self,
-        labels: Any,
-        q: Any,
+        labels: ColumnsLike,
+        q: ArrayLike,
         *,
-        weights: Any = None,
-        clusters: Any = None,
+        weights: ArrayLike | None = None,
+        clusters: ArrayLike | None = None,
         target: Target = "population",
         confidence_level: float = 0.95,
         population_size: float | None = None,
@@ -292,7 +295,9 @@ class IncomeEstimates(DomainArguments):
 
     # --- private ---
 
-    def _kinds(self, statistics: Any, share: Any, floor: Any) -> dict[str, Kind]:
+    def _kinds(
+        self, statistics: str | Sequence[str], share: float, floor: float | None
+    ) -> dict[str, Kind]:
         """Return the statistics that are wanted by name."""
         part = _checks.probability(share, "share")
         least = None if floor is None else _checks.positive(floor, "floor")
