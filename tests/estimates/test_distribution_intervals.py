@@ -18,6 +18,7 @@ from worlds import rest_slow
 
 import condmask as cm
 from condmask.distribution.quantiles import crossing_of
+from condmask.estimates.bands import covariance_of_t
 
 pytestmark = [
     pytest.mark.usefixtures("unaudited"),
@@ -168,7 +169,7 @@ def test_standard_errors_and_covariances_are_those_of_the_theorem(
         found = z.size * estimate.cdf_interval(x, target=target).standard_error ** 2
         np.testing.assert_allclose(found, expected, rtol=tol, atol=1e-9)
         if steps < 32.0:
-            together = estimate._covariance(x, target)
+            together = covariance_of_t(estimate, x, target)
             np.testing.assert_allclose(together, of_file[donors] + add, rtol=tol, atol=1e-9)
 
 

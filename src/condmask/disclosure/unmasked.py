@@ -127,7 +127,7 @@ def glimpse_of(frame: Any, masked: Mapping[str, np.ndarray]) -> Clear | None:
     if not names and len(masked) == 1:
         return None
     rows = in_stretches(next(iter(masked.values())).size, MAX_EXAMINED_ROWS)
-    columns = {name: in_rows(frame, name, rows) for name in names}
+    columns = {name: _without_text(in_rows(frame, name, rows)) for name in names}
     return Clear(rows, names=tuple(names), identifiers=_identifiers(columns, rows))
 
 
@@ -144,7 +144,25 @@ def _identifiers(columns: Mapping[str, np.ndarray], rows: np.ndarray) -> tuple[s
 def _array(values: Any, name: str) -> np.ndarray:
     """Return a column as an array of one dimension."""
     column = np.asarray(frames.labels(values, name))
-    return column if column.ndim == 1 else frames.objects(list(column))
+    return _without_text(column) if column.ndim == 1 else frames.objects(list(column))
+
+
+def _without_text(column: np.ndarray) -> np.ndarray:
+    """Return a column of texts that are all numbers, as CSV has them, as numbers, so that the
+    format of a file does not change its audit; others, and codes like 007, as they are."""
+    first = next((value for value in column.tolist() if value), None)
+    if column.dtype.kind not in "OUT" or not isinstance(first, str) or not first[-1].isdecimal():
+        return column
+    missing = np.array([value is None or value in ("", np.nan) for value in column.tolist()])
+    texts = column[~missing].astype(str)
+    if any(text[:1] == "0" and text[1:2].isdecimal() for text in texts.tolist()):
+        return column
+    numbers = np.full(column.size, np.nan)
+    try:
+        numbers[~missing] = texts.astype(np.float64)
+    except ValueError:
+        return column
+    return numbers
 
 
 def _content(columns: Mapping[str, np.ndarray], n: int) -> np.ndarray:
