@@ -33,7 +33,23 @@ def audited(table):
     return made, cm.audit(made.table, made.schemes)
 
 
-@pytest.fixture(params=CASES, ids=lambda case: case.__name__)
+SLOWEST = {  # an attack on one of these takes seconds
+    "average_of_marks",
+    "branch_in_last_digits",
+    "coordinates",
+    "earlier_case",
+    "firm_inside_text",
+    "keys_in_text",
+    "meter",
+    "prices",
+    "ten_that_say_the_same",
+}
+PARAMETERS = [
+    pytest.param(case, marks=[pytest.mark.slow] * (case.__name__ in SLOWEST)) for case in CASES
+]
+
+
+@pytest.fixture(params=PARAMETERS, ids=lambda case: case.__name__)
 def case(request):
     return audited(request.param)
 

@@ -12,6 +12,7 @@ import pytest
 import reference
 from releases import DONORS, NOISES
 from scipy.stats import binom, norm
+from worlds import rest_slow
 
 import condmask as cm
 from condmask.closed_form_risk import interval_risk
@@ -35,7 +36,7 @@ def released(scheme):
     return scheme, expected, [cm.risk(X, scheme, d=D, released=z) for z in drawn], drawn
 
 
-@pytest.fixture(params=SCHEMES, ids=repr)
+@pytest.fixture(params=[SCHEMES[1], *rest_slow([SCHEMES[2], SCHEMES[0], SCHEMES[3]])], ids=repr)
 def releases(request):
     return released(request.param)
 

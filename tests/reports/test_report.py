@@ -17,6 +17,7 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.colors import to_hex
 from matplotlib.text import Text
 from scheme_classes import conditional_or_mapped
+from worlds import rest_slow
 
 import condmask as cm
 from condmask._digits import number
@@ -575,7 +576,7 @@ def test_a_page_stands_outside_of_its_release_and_tells_no_folder(people, tmp_pa
 # --- rows in another order ---
 
 
-@pytest.fixture(scope="module", params=["parquet", "csv", "table"])
+@pytest.fixture(scope="module", params=rest_slow(["csv", "parquet", "table"]))
 def shuffled(request, tmp_path_factory):
     """A release of rows in a new order, of a table whose rows are in the order of a masked
     column."""
