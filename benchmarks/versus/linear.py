@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 import tables
 from tables import Line
+from unaudited import UNAUDITED
 
 import condmask as cm
 from condmask.linear.records import Records
@@ -25,7 +26,7 @@ def file(n, mapped, **options):
     x = W.sum(axis=1) + rng.normal(size=n)
     make = cm.ReverseMapping if mapped else cm.ConditionalMasking
     scheme = make(0.6, SIGMA, **options)
-    return W, x, scheme.estimate(scheme.mask(x, rng=1, accept_visible_coins=True))
+    return W, x, scheme.estimate(scheme.mask(x, rng=1, **UNAUDITED))
 
 
 def check(W, x, estimate):
@@ -54,7 +55,7 @@ def measure(args, n=N):
         design = check(W, x, estimate)
         calls[name] = lambda W=W, estimate=estimate: estimate.regress(W)
         if name == "reverse":
-            z = estimate.scheme.mask(x, rng=2, accept_visible_coins=True)
+            z = estimate.scheme.mask(x, rng=2, **UNAUDITED)
             scheme = estimate.scheme
     frame = pd.DataFrame(W)
     groups = np.random.default_rng(2).integers(0, 100, n)

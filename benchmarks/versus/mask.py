@@ -7,6 +7,7 @@ import numpy as np
 import tables
 from peers import plain_mask
 from tables import Line
+from unaudited import UNAUDITED
 
 import condmask as cm
 
@@ -41,7 +42,7 @@ def measure(args, n=N):
     def masked(workers=1, sigma=SIGMA, audited=True, method=cm.ConditionalMasking, **options):
         scheme = method(P, sigma, **options)
         accepted = not audited or scheme.grid is None
-        return lambda: scheme.mask(x, workers=workers, accept_visible_coins=accepted)
+        return lambda: scheme.mask(x, workers=workers, **(UNAUDITED if accepted else {}))
 
     check(masked, x)
     rng = np.random.default_rng(2)

@@ -7,6 +7,7 @@ beats.
 import numpy as np
 import tables
 from tables import Line
+from unaudited import UNAUDITED
 
 import condmask as cm
 
@@ -48,7 +49,7 @@ def measure(args, n=N, planned_for=PLANNED):
     rng = np.random.default_rng(1)
     x = rng.laplace(10.0, 1000.0, n)
     scheme = cm.ConditionalMasking(0.6, 1000.0)
-    z = scheme.mask(x, accept_visible_coins=True)
+    z = scheme.mask(x, **UNAUDITED)
     other = 0.6 * x + 800.0 * rng.laplace(size=n)
     check(cm.risk(x, scheme, d=DISTANCES))
     made = planned(x[:planned_for], other[:planned_for])
