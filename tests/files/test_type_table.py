@@ -16,6 +16,8 @@ import pytest
 import condmask as cm
 
 pytest.importorskip("narwhals")
+if not hasattr(pl, "Int128"):
+    pytest.skip("the table is that of today's versions", allow_module_level=True)
 PAGE = Path(__file__).parents[2] / "docs" / "files.rst"
 N = 60
 WHOLE = np.random.default_rng(3).integers(20, 900, N).tolist()
