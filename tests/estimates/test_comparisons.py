@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import condmask as cm
+from condmask.inference.interval import TARGETS
 
 pytestmark = pytest.mark.usefixtures("unaudited")
 
@@ -124,6 +125,15 @@ def test_contrasts_and_ratios(estimate):
     assert ratio.standard_error == pytest.approx(
         np.sqrt(gradient @ matrix[:2, :2] @ gradient), rel=0.01
     )
+
+
+@pytest.mark.parametrize("target", ["population", "file"])
+def test_a_comparison_names_its_target_once(target, estimate):
+    found = estimate.group_means(AGE < 40.0, target=target)
+    text = str(found.difference(True, False))
+
+    assert text.count(TARGETS[target]) == 1
+    assert "True less False" in text
 
 
 def test_quantiles_are_compared_by_the_ends_of_their_intervals():

@@ -1,6 +1,6 @@
 """Comparisons of estimates by name: covariances, differences, ratios, contrasts, tests."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -70,7 +70,7 @@ class Compared(Mapping[Any, Interval]):
         frame = frames.data_frame(columns).set_axis(self.names, axis=1)
         return frame.set_axis(self.names, axis=0)
 
-    def difference(self, a: Any, b: Any) -> Interval:
+    def difference(self, a: Hashable, b: Hashable) -> Interval:
         """Confidence interval for the difference of two estimates, which may depend on each other.
 
         Parameters
@@ -103,7 +103,7 @@ class Compared(Mapping[Any, Interval]):
         quantity = f"{shown(a)} less {shown(b)}"
         return self._combined([a, b]).sum(np.array([1.0, -1.0]), self._of(quantity))
 
-    def ratio(self, a: Any, b: Any) -> Interval:
+    def ratio(self, a: Hashable, b: Hashable) -> Interval:
         """Confidence interval for the ratio of two positive quantities, of `a` to `b`.
 
         Parameters
@@ -146,7 +146,7 @@ class Compared(Mapping[Any, Interval]):
         terms = [f"{factor:g} {shown(name)}" for name, factor in factors.items()]
         return self._combined(list(factors)).sum(numbers, self._of(" + ".join(terms)))
 
-    def test(self, a: Any, b: Any) -> EqualityTest:
+    def test(self, a: Hashable, b: Hashable) -> EqualityTest:
         """Test whether two estimates estimate the same, by Student's t.
 
         Parameters
@@ -180,8 +180,8 @@ class Compared(Mapping[Any, Interval]):
 
     def _of(self, quantity: str) -> str:
         """Return a quantity of names in words, without the target, which an interval adds."""
-        what = self.about.removesuffix(f" {TARGETS[self.target]}")
-        return f"{what}: {quantity}"
+        of_all = self.about.replace(f" {TARGETS[self.target]}", "")
+        return f"{of_all}: {quantity}"
 
     def _known_joint(self) -> Joint:
         if self.joint is None:
@@ -191,7 +191,7 @@ class Compared(Mapping[Any, Interval]):
             )
         return self.joint
 
-    def _combined(self, names: list[Any]) -> Combined:
+    def _combined(self, names: Sequence[Hashable]) -> Combined:
         self._known_joint()
         for name in names:
             if name not in self.places:
@@ -224,6 +224,6 @@ class Compared(Mapping[Any, Interval]):
         return np.asarray(found)
 
 
-def shown(name: Any) -> str:
+def shown(name: Hashable) -> str:
     """Return a name for people; the labels of several columns are a tuple."""
     return ", ".join(map(str, name)) if isinstance(name, tuple) else str(name)

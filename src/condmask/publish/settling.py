@@ -23,9 +23,8 @@ from condmask.errors import (
 from condmask.missing_codes import GivenCodes, codes_in_words
 
 MAX_ATTEMPTS = 12  # each settles all that is seen by then
-SETTLED_TOO = frozenset(
-    {"C20"}
-)  # warnings that are settled as well: columns that may name persons
+# warnings that are settled as well: columns that may name persons
+SETTLED_TOO = frozenset({"C20"})
 Made = TypeVar("Made")
 
 
