@@ -175,7 +175,7 @@ class ArrowValues:
     def __init__(self, values: Any, rebuilt: Callable[[Any], Any]) -> None:
         self.values = values
         self.rebuilt = rebuilt
-        self.step = smallest_step(values.type)
+        self.step: Fraction | None = smallest_step(values.type)
 
     @cached_property
     def rank(self) -> np.ndarray | None:

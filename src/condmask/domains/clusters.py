@@ -26,7 +26,7 @@ class Clusters:
     def __init__(self, codes: Sequence[np.ndarray], pools: Sequence[PoolAtoms]) -> None:
         self.codes = codes
         self.pools = pools
-        self.count = 1 + max(int(code.max(initial=-1)) for code in codes)
+        self.count: int = 1 + max(int(code.max(initial=-1)) for code in codes)
 
     def number(self, coefficients: np.ndarray) -> int:
         """Return in how many clusters a group has records."""

@@ -36,9 +36,9 @@ class Group:
 
     def __init__(self, coefficients: np.ndarray, pools: Sequence[PoolAtoms]) -> None:
         total = sum(coefficients @ pool.total for pool in pools)
-        self.coefficients = coefficients / total
+        self.coefficients: np.ndarray = coefficients / total
         squares = sum(self.coefficients**2 @ pool.square for pool in pools)
-        self.records = float(1.0 / squares)
+        self.records: float = float(1.0 / squares)
 
 
 class Domains:
@@ -70,14 +70,14 @@ class Domains:
         clusters: np.ndarray | None = None,
     ) -> None:
         self.shared_donors = shared_donors
-        self.pools = [
+        self.pools: list[PoolAtoms] = [
             PoolAtoms(basis, atom[rows], None if weights is None else weights[rows], count)
             for basis, rows in pools
         ]
         self.count = count
-        self.n = sum(pool.n for pool in self.pools)
-        self.width = max(pool.basis.spread for pool in self.pools)
-        self.clusters = None
+        self.n: int = sum(pool.n for pool in self.pools)
+        self.width: float = max(pool.basis.spread for pool in self.pools)
+        self.clusters: Clusters | None = None
         if clusters is not None:
             self.clusters = Clusters([clusters[rows] for _, rows in pools], self.pools)
 

@@ -51,12 +51,12 @@ class MappedBasis:
         mapping: Mapping,
         p: float,
     ) -> None:
-        self.n = z.size
+        self.n: int = z.size
         self.p = p
         self.cell = cell
         self.counts = counts
         self.x = values
-        self.mass = counts / z.size
+        self.mass: np.ndarray = counts / z.size
         self._ordered = np.sort(z)
         self._mapping = mapping
 

@@ -56,34 +56,34 @@ class NoiseBasis:
     exact = False
 
     def __init__(self, steps: np.ndarray, grid: Grid, masking: Masking) -> None:
-        self.n = steps.size
-        self.p = masking.p
+        self.n: int = steps.size
+        self.p: float = masking.p
         self.grid = grid
         self.masking = masking
         counted = by_value(steps)._replace(unit=1.0 / masking.delta)
-        self.t = T_1(counted, masking)
-        self.width = _steps_of_cell(counted.values, masking)
-        self.spread = grid.step * self.width if self.width > 1 else 0.0
+        self.t: T_1 = T_1(counted, masking)
+        self.width: int = _steps_of_cell(counted.values, masking)
+        self.spread: float = grid.step * self.width if self.width > 1 else 0.0
         far = ceil(reach(masking, SETTLED / masking.p) / (self.width * masking.delta)) + 1
         cell = np.floor(steps / self.width)
-        self.first = float(cell.min()) - far
+        self.first: float = float(cell.min()) - far
         places, self.cell, self.counts = np.unique(
             (cell - self.first).astype(np.int64), return_inverse=True, return_counts=True
         )
         self.occupied = places
-        self.size = int(places[-1]) + far + 1
+        self.size: int = int(places[-1]) + far + 1
         self.far = far
-        self.points = self._places(0.5 * (self.width - 1.0))
+        self.points: np.ndarray = self._places(0.5 * (self.width - 1.0))
         step, at_heaps = self._heaps()
         mass = self._rearranged(at_heaps) + at_heaps
         share = np.divide(at_heaps, mass, out=np.zeros(self.size), where=mass > 0.0)
-        self.heaps = Heaps(step, share)
-        self.kept = np.flatnonzero(mass > 0.0)
-        self.x = self.points[self.kept]
-        self.mass = mass[self.kept] / mass[self.kept].sum()
+        self.heaps: Heaps = Heaps(step, share)
+        self.kept: np.ndarray = np.flatnonzero(mass > 0.0)
+        self.x: np.ndarray = self.points[self.kept]
+        self.mass: np.ndarray = mass[self.kept] / mass[self.kept].sum()
         self._multipliers = self._smooth()
         self._weight = self._signed_mass()
-        self.directions = self._directions()
+        self.directions: Directions = self._directions()
 
     def indicators(self, t: np.ndarray) -> Tables:
         """Return the functions 1{x <= t}, one for each t."""

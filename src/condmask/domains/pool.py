@@ -38,12 +38,14 @@ class PoolAtoms:
         self, basis: Basis, atom: np.ndarray, weights: np.ndarray | None, count: int
     ) -> None:
         self.basis = basis
-        self.n = basis.n
+        self.n: int = basis.n
         self.atom = atom
-        self.weights = np.ones(basis.n) if weights is None else weights
-        self.equal = weights is None
-        self.total = np.bincount(atom, weights, count)
-        self.square = self.total if weights is None else np.bincount(atom, self.weights**2, count)
+        self.weights: np.ndarray = np.ones(basis.n) if weights is None else weights
+        self.equal: bool = weights is None
+        self.total: np.ndarray = np.bincount(atom, weights, count)
+        self.square: np.ndarray = (
+            self.total if weights is None else np.bincount(atom, self.weights**2, count)
+        )
 
     @property
     def directions(self) -> Directions:

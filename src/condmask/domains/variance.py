@@ -68,14 +68,14 @@ class PoolFunctions:
         of = basis.directions
         self.pool = pool
         self.shared_donors = shared_donors
-        self.mean = tables.mean
-        self.beta = (of.b * mass[:, None]).T @ tables.original / of.lam[:, None]
-        self.psi = of.psi @ self.beta
-        self.b = of.b @ self.beta
+        self.mean: np.ndarray = tables.mean
+        self.beta: np.ndarray = (of.b * mass[:, None]).T @ tables.original / of.lam[:, None]
+        self.psi: np.ndarray = of.psi @ self.beta
+        self.b: np.ndarray = of.b @ self.beta
         released = tables.released - basis.counts @ tables.released / basis.n
-        self.rest = released - self.psi
-        self.undone = tables.undone - mass @ tables.undone
-        self.res = tables.original - mass @ tables.original - self.b
+        self.rest: np.ndarray = released - self.psi
+        self.undone: np.ndarray = tables.undone - mass @ tables.undone
+        self.res: np.ndarray = tables.original - mass @ tables.original - self.b
 
     def chosen(self, columns: list[int]) -> "PoolFunctions":
         """Return some of the functions."""
@@ -103,9 +103,9 @@ class Side:
         pool = functions.pool
         self.coefficients = coefficients
         self.functions = functions
-        self.share = float(coefficients @ pool.total)
+        self.share: float = float(coefficients @ pool.total)
         sums = (coefficients @ pool.means) @ functions.beta
-        self.shift = np.asarray(sums / self.share if self.share > 0.0 else 0.0 * sums)
+        self.shift: np.ndarray = np.asarray(sums / self.share if self.share > 0.0 else 0.0 * sums)
 
     @property
     def values(self) -> np.ndarray:
@@ -142,14 +142,19 @@ class Originals:
         pool = one.functions.pool
         mass = pool.basis.mass
         self.mass = mass
-        self.p = pool.basis.p
-        self.shares = [one.share, two.share]
-        self.ratios = [mass * pool.ratio(side.coefficients) for side in (one, two)]
+        self.p: float = pool.basis.p
+        self.shares: list[float] = [one.share, two.share]
+        self.ratios: list[np.ndarray] = [
+            mass * pool.ratio(side.coefficients) for side in (one, two)
+        ]
         squares = one.coefficients * two.coefficients
-        self.square_ratio = pool.n * mass * pool.square_ratio(squares)
-        self.b = [one.functions.b - one.shift, two.functions.b - two.shift]
-        self.res = [one.share * one.functions.res, two.share * two.functions.res]
-        self.undone = [one.share * one.functions.undone, two.share * two.functions.undone]
+        self.square_ratio: np.ndarray = pool.n * mass * pool.square_ratio(squares)
+        self.b: list[np.ndarray] = [one.functions.b - one.shift, two.functions.b - two.shift]
+        self.res: list[np.ndarray] = [one.share * one.functions.res, two.share * two.functions.res]
+        self.undone: list[np.ndarray] = [
+            one.share * one.functions.undone,
+            two.share * two.functions.undone,
+        ]
 
     def of_h(self) -> np.ndarray:
         """Return the mean of h of one side times that of the other."""

@@ -64,7 +64,7 @@ class Shared:
         self.scheme = scheme
         self.origin = origin
         self.name = name
-        self.column = column or name
+        self.column: str = column or name
         self.law: Law = sample.law
         self.sample = sample
         self._records = records

@@ -7,7 +7,7 @@ import numpy as np
 
 from condmask.domains import measures
 from condmask.domains.basis import Function
-from condmask.domains.domains import Functions, Group
+from condmask.domains.domains import Domains, Functions, Group
 from condmask.domains.ends import Rule
 from condmask.domains.income import Curve, Measure
 from condmask.domains.intervals import Band, band_of, quantile_ends, quantiles_of
@@ -34,10 +34,10 @@ class GroupRows:
 
     def __init__(self, request: Request) -> None:
         self.request = request
-        self.domains = request.domains
-        self.sampled = 1.0 - self.domains.n / request.options.population_size
-        self.everyone = Curve(*self.domains.masses(request.everyone))
-        self.joint = DomainJoint(
+        self.domains: Domains = request.domains
+        self.sampled: float = 1.0 - self.domains.n / request.options.population_size
+        self.everyone: Curve = Curve(*self.domains.masses(request.everyone))
+        self.joint: DomainJoint = DomainJoint(
             self.domains, [], request.options.target, self.sampled
         )  # rows are added by those who know their order
 

@@ -144,9 +144,9 @@ class WeightedMeans:
         self.members, products, *of_weights = chunks.fold(self._totals, cells=self.cells.size)
         total = of_weights[0] if weighted else self.members
         with np.errstate(invalid="ignore", divide="ignore"):
-            self.unit = 1.0 / self.cells.by_group(total)  # 1/W
+            self.unit: np.ndarray = 1.0 / self.cells.by_group(total)  # 1/W
             self.estimate = self.cells.by_group(products) * self.unit
-            self.total = total * self.unit[self.cells.group]
+            self.total: np.ndarray = total * self.unit[self.cells.group]
         code = self.cells.code
         self._lowered = self.total * pseudo.share[code] / np.maximum(pseudo.size[code], 1.0)
 

@@ -63,12 +63,14 @@ class Attack:
         self, table: Table, schemes: Mapping[str, Any], *, shuffled: bool = False
     ) -> None:
         self.table = table
-        self.schemes = dict(schemes)
+        self.schemes: dict[str, Any] = dict(schemes)
         self.shuffled = shuffled
         clear = table.clear or Clear(np.arange(table.n))
         self.clear = clear
         rows = clear.rows
-        self.values = {name: table.values[name][rows] for name in self.schemes}
+        self.values: dict[str, np.ndarray] = {
+            name: table.values[name][rows] for name in self.schemes
+        }
         self._pool = None if table.pool is None else table.pool[rows]
         self._lines: dict[str, Line] = {
             name: line_of(table.values[name], scheme) for name, scheme in self.schemes.items()

@@ -59,7 +59,7 @@ class Design:
             shape = (encoded.n, int(codes.max()) + 1)
             parts.append(sparse.csr_array((np.ones(rows.size), (rows, codes[rows])), shape))
         self.sparse = sparse.csr_array(sparse.hstack(parts))
-        self.dense = _filled(matrix_of(numbers, encoded.n))
+        self.dense: np.ndarray = _filled(matrix_of(numbers, encoded.n))
 
     def out_of_fold(
         self, targets: Sequence[np.ndarray], fold: np.ndarray, weight: np.ndarray

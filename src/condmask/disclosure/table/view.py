@@ -119,7 +119,7 @@ class View:
         filled = {name: _filled(x) for name, x in masked.items()}
         scaled = {name: lines[name].to(x) for name, x in filled.items()}
         standards = {name: standard(u) for name, u in scaled.items()}
-        self.ordered = not shuffled and any(
+        self.ordered: bool = not shuffled and any(
             order_tells(z, rows, encoded) for z in standards.values()
         )
         groups = groups_of(encoded)
@@ -130,17 +130,19 @@ class View:
                 groups.append(group(f"rows modulo {turn}", rows % turn, structural=True))
             groups += [group(f"{RUN}{size}", rows // size) for size in RUNS]
         self.encoded = encoded
-        self.orders = orders_of(encoded)
+        self.orders: Columns = orders_of(encoded)
         rankings = {name: ranked(groups, z, encoded) for name, z in standards.items()}
         self._nearest = {name: nearest(encoded, z) for name, z in standards.items()}
         units = [ranking.alike for ranking in rankings.values()]
         units += [places(near, encoded) for near in self._nearest.values()]
-        self.folds = _folds(units, content)
-        self.columns = self._columns(masked, filled, lines, standards, rankings)
+        self.folds: Folds = _folds(units, content)
+        self.columns: list[MaskedColumn] = self._columns(
+            masked, filled, lines, standards, rankings
+        )
         derived: Columns = {}
         for column in self._gathered.values():
             derived |= {each.text: each.values for each in column}
-        self.design = Design(encoded, encoded.numbers | derived)
+        self.design: Design = Design(encoded, encoded.numbers | derived)
 
     def _columns(
         self,
